@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import dissensus as ds
 from dissensus import Annotations, Corpus, Nominal, Prediction
 from dissensus.errors import DataError
 from dissensus.evaluation import read_predictions
@@ -65,6 +66,16 @@ def test_items_by_an_attribute_that_names_each(tmp_path: Path) -> None:
     path.write_text("comment_id,label\nc2,no\nc1,yes\n")
     predictions, _ = read_predictions(path, corpus)
     assert list(predictions["toxic"].items) == ["1002", "1001"]
+
+
+def test_items_by_their_texts(tmp_path: Path) -> None:
+    table = tmp_path / "labels.csv"
+    table.write_text("text,ann,bob\ngo away,yes,no\nhello,no,no\n")
+    path = tmp_path / "llm.csv"
+    path.write_text("id,comment,label\nx,hello,no\ny,go away,yes\n")
+    predictions, notes = read_predictions(path, ds.read(table, annotators=["ann", "bob"]))
+    assert list(predictions["answer"].items) == ["1", "0"]  # rows
+    assert any("items in 'comment'" in note for note in notes)
 
 
 def test_answers_are_in_the_only_column_with_values_of_the_scale() -> None:

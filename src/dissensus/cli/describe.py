@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 MOST_VALUES = 20
 MOST_ITEMS = 5
 WIDE = 78  # columns of a terminal that has room for two intervals
+MOST_LIMITS = 3  # attributes of which the least possible p is shown
 NARROW = 64  # that has no room for the most frequent answer
 MOST_ANNOTATORS = 20
 
@@ -90,14 +91,32 @@ def _show(descriptions: list[Description], most: int, notes: list[str]) -> None:
             if described.groups:
                 without = f", without {', '.join(described.marked)}" if described.marked else ""
                 show("", f"groups of annotators{without}")
-            for group in described.groups:
-                limits = [note for note in group.notes if "p cannot be" in note]
-                line = "; ".join([f"{group.attribute}: {group.conclusion}", *limits])
+            for line in _groups(described):
                 console.say_wrapped(line, indent="  ")
         if steps := actions(description):
             show("", "what to do now")
         for step in steps:
             console.say_wrapped(step, indent="  ")
+
+
+def _groups(described: QuestionDescription) -> Iterator[str]:
+    """A line for each attribute by which annotators differ, and one for all others."""
+    from dissensus.description.suspicious_annotators import some_names
+
+    alike: dict[str, str] = {}
+    for group in described.groups:
+        if group.conclusion == "no difference is shown":
+            alike[group.attribute] = next((n for n in group.notes if "p cannot be" in n), "")
+        else:
+            yield f"{group.attribute}: {group.conclusion}"
+    few = {name: note for name, note in alike.items() if note}
+    if len(few) <= MOST_LIMITS:
+        yield from (f"{name}: no difference is shown; {note}" for name, note in few.items())
+        alike = {name: note for name, note in alike.items() if not note}
+    if alike:
+        too_few = any("more annotators" in note for note in alike.values())
+        why = "; to show some, more annotators are needed" if too_few else ""
+        yield f"{some_names([*alike], 5)}: no difference is shown{why}"
 
 
 def _overview(description: Description) -> list[tuple[str, str]]:
@@ -152,9 +171,8 @@ def _counts(described: QuestionDescription) -> list[tuple[str, str]]:
     left = sum(described.left_out.values())
     rows = [("scale", described.scale), ("answers loaded", number(described.loaded))]
     rows += [(f"left out: {reason}", number(n)) for reason, n in described.left_out.items()]
-    rows += [] if left else [("answers left out", "0")]
+    rows += [("loaded and left out", number(described.loaded + left))] if left else []
     rows += [
-        ("loaded and left out", number(described.loaded + left)),
         ("items with answers", number(described.items)),
         ("items without answers", number(described.items_without_answers)),
         ("answers per item", spread(described.per_item)),

@@ -14,7 +14,11 @@ from dissensus.annotations import Annotations
 from dissensus.names import string_array
 
 START = re.compile(r"(start|begin|began|opened|assigned|accept)", re.I)
-END = re.compile(r"(end|finish|complet|submit|creat|answered|updated|timestamp|datetime)", re.I)
+END = re.compile(
+    r"(end|finish|complet|submit|creat|(label|labell|annotat|rat)ed|answered|updated"
+    r"|timestamp|datetime|^(date|time)$)",
+    re.I,
+)
 BREAK = 600.0  # seconds after which an annotator did something else
 DRIFTING = 0.01  # level of the test whether somebody agrees less as time goes on
 LEAST_FALL = 0.05  # of the agreement, or of the distance, that is worth a word

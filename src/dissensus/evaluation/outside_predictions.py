@@ -12,13 +12,14 @@ import numpy as np
 import pyarrow as pa
 
 from dissensus.corpus import Corpus
+from dissensus.corpus.tables import item_columns
 from dissensus.errors import DataError, cut, listed
 from dissensus.files.arrow import parquet_table
 from dissensus.files.checked_json import parse_json
 from dissensus.files.plain import open_plain, plain_bytes
 from dissensus.names import Names
 from dissensus.prediction import Prediction, Predictions
-from dissensus.prediction.prediction import prediction_from_table
+from dissensus.prediction.prediction import ITEM, prediction_from_table
 
 ENDINGS = (".csv", ".tsv", ".txt", ".jsonl", ".json", ".parquet")
 
@@ -99,17 +100,18 @@ def _by_question(
 
 
 def _by_items(columns: dict[str, list[Any]], corpus: Corpus) -> dict[str, list[Any]]:
-    """The columns with one of items, if another names each item by an attribute of its own."""
+    """The columns, with items in one that has half of the texts, or of other cells, by which no two
+    items are the same."""
     texts = {name: list(map(str, cells)) for name, cells in columns.items()}
     distinct = [Names(list(dict.fromkeys(cells))) for cells in texts.values()]
     if any((corpus.items.find(names) >= 0).any() for names in distinct):
         return columns
-    for name, values in corpus.item_attributes.items():
-        known = [None if value is None else str(value) for value in values.to_pylist()]
-        if name in texts and None not in known and len(set(known)) == len(known):
-            items = dict(zip(known, corpus.items, strict=True))
-            kept = {other: cells for other, cells in columns.items() if other != name}
-            return {"item": [items.get(cell, cell) for cell in texts[name]], **kept}
+    for column in item_columns(corpus).values():
+        items = dict(zip(map(str, column.to_pylist()), corpus.items, strict=True))
+        for name, cells in texts.items() if len(items) == corpus.n_items else ():
+            if 2 * sum(cell in items for cell in cells) >= len(cells) > 0:
+                free = {key: cells for key, cells in columns.items() if key.lower() not in ITEM}
+                return {**free, name: [items.get(cell, cell) for cell in cells]}
     return columns
 
 

@@ -215,7 +215,8 @@ def _no_groups(description: Description) -> str:
         return ""
     few = all(group.least_p * len(tested) > 0.05 for group in tested)
     why = "; with so few annotators, none could be" if few else ""
-    return f"No difference between annotators by {' or '.join(names)} is shown{why}."
+    which = some_names(names, 5) if len(names) > 6 else " or ".join(names)
+    return f"No difference between annotators by {which} is shown{why}."
 
 
 def _methods(results: Results | None, note: str) -> str:

@@ -430,6 +430,14 @@ def test_a_messy_spreadsheet_is_read_without_options(write: Write) -> None:
     assert "1 row of totals left out, the first in line 8" in notes
 
 
+def test_totals_and_notes_below_the_ids(write: Write) -> None:
+    lines = ["No.;Text;ann;bob", *(f"{n};text {n};ok;bad" for n in range(1, 8))]
+    lines += [";Total;7;7", ";Contact: ann;;"]
+    corpus = read(write("\n".join(lines)), annotators=["ann", "bob"])
+    assert corpus.n_items == 7 and corpus["answer"].scale.values == ("bad", "ok")
+    assert any("2 rows of totals and notes left out, the first" in n for n in corpus.notes)
+
+
 def test_repeated_answers_in_different_rows_are_still_refused(write: Write) -> None:
     table = "item,annotator,label,time\nt1,ann,yes,1\nt1,ann,yes,2\nt1,bob,no,3\nt1,bob,no,3\n"
     with pytest.raises(DataError, match=r"annotator 'ann' answered item 't1' 2 times \(1 such"):

@@ -45,7 +45,7 @@ class Grid:
     name: str
     header: tuple[str, ...]
     cells: list[Cells]  # as wide as the header
-    first_row: int  # the number of the row that `cells` begins with
+    numbers: list[int]  # of the row of names, and of those of `cells`
     above: int = 0  # rows before the column names
     remarks: int = 0  # rows below the table that are left out
     document: str = ""  # what its items are part of, if several tables have the same annotator
@@ -56,7 +56,7 @@ class Grid:
 
     @property
     def places(self) -> list[str]:
-        return [f"{self.name}, row {self.first_row + n}" for n in range(len(self.cells))]
+        return [f"{self.name}, row {number}" for number in self.numbers[1:]]
 
     def column(self, name: str) -> list[str | None]:
         at = self.header.index(name)
@@ -109,9 +109,8 @@ def grid(
         header = layout.columns or tuple(f"column {number}" for number, _ in enumerate(kept, 1))
         if len(header) != len(kept):
             raise DataError(f"{name}: {len(kept)} columns, but {len(header)} names")
-    first = numbers[start + 1] if below else numbers[start] + 1
     cells = [[row[at] for at in kept] for row in below]
-    return Grid(name, header, cells, first, max(start, 0), remarks)
+    return Grid(name, header, cells, [0, *numbers][start + 1 :], max(start, 0), remarks)
 
 
 def _n_remarks(filled: dict[int, Cells]) -> int:
@@ -303,9 +302,7 @@ class _Tables:
 
     def single(self, one: Grid) -> tuple[Corpus, list[str]]:
         """The corpus in a table, and notes about it."""
-        above = (
-            [f"{one.name}: the column names are in row {one.first_row - 1}"] if one.above else []
-        )
+        above = [f"{one.name}: the column names are in row {one.numbers[0]}"] if one.above else []
         if one.remarks:
             rows = counted(one.remarks, "row")
             above.append(f"{one.name}: {rows} of remarks below the table left out")
