@@ -222,7 +222,7 @@ def loss(density: Tensor, bandwidth: Tensor) -> Tensor:
 def test_gradients_are_finite_differences(n_dimensions: int, temperature: float) -> None:
     """Of observations, temperature and factor, through the bandwidth too."""
     grid = Grid((16, 20)[:n_dimensions])
-    values = torch.from_numpy(observations(3, 6, n_dimensions, seed=2)) * 0.9
+    values = torch.from_numpy(observations(2, 60, n_dimensions, seed=2)) * 0.9
     softness = torch.tensor(temperature, dtype=torch.float64)
     factor = torch.tensor(1.2, dtype=torch.float64)
 
