@@ -99,27 +99,10 @@ def test_a_distance_between_values_of_the_scale_or_of_the_caller() -> None:
         assert krippendorff_alpha(plain, circle**2) == pytest.approx(brute_force(table, circle**2))
 
 
-@pytest.mark.parametrize("kind", ["interval", "ordinal"])
-def test_ratio_level_equals_the_krippendorff_package(kind: str) -> None:
-    answers = np.array([1.0, 1.5, 4, 9])
-    ordinal = Ordinal(("1", "1.5", "4", "9"))
-    generator = np.random.default_rng(8)
-    for _ in range(100):
-        table = random_table(generator, Interval(0, 10), answers)
-        annotations = table.annotations.to(ordinal) if kind == "ordinal" else table.annotations
-        paired = table.wide[:, (~np.isnan(table.wide)).sum(axis=0) >= 2]
-        expected = float("nan")
-        if len(np.unique(paired[~np.isnan(paired)])) > 1:
-            expected = float(krippendorff.alpha(table.wide, level_of_measurement="ratio"))
-        agreement = krippendorff_alpha(annotations, level="ratio")
-        assert agreement == pytest.approx(expected, abs=1e-9, nan_ok=True)
-
-
 def test_levels_may_be_read_as_values_or_numbers() -> None:
     rows = published(Ordinal(("1", "2", "3", "4", "5")))
-    assert krippendorff_alpha(rows, level="nominal") == pytest.approx(0.743, abs=5e-4)
-    assert krippendorff_alpha(rows, level="interval") == pytest.approx(0.849, abs=5e-4)
-    assert krippendorff_alpha(rows, level="ratio") == pytest.approx(0.797, abs=5e-4)
+    assert krippendorff_alpha(rows, weights="identity") == pytest.approx(0.743, abs=5e-4)
+    assert krippendorff_alpha(rows, weights="quadratic") == pytest.approx(0.849, abs=5e-4)
 
 
 def masi(a: set[str], b: set[str]) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +36,7 @@ from dissensus.agreement.estimates import (
 from dissensus.annotations import Annotations
 from dissensus.annotations.annotations import slices
 from dissensus.errors import DataError
-from dissensus.scales import Interval, MultiLabel, Nominal, Scale
+from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale
 
 
 @measure
@@ -284,7 +284,6 @@ def _mean_over_pairs(products: np.ndarray, n_annotators: np.ndarray | int) -> np
     return ratio(np.asarray(products), n * (n - 1))
 
 
-Level = Literal["nominal", "ordinal", "interval", "ratio", "masi"]
 Distance = np.ndarray | Callable[[np.ndarray, np.ndarray], np.ndarray]
 MOST_DIFFERENT = 20_000  # answers to compare with one another, for a distance without a shortcut
 
@@ -293,7 +292,6 @@ MOST_DIFFERENT = 20_000  # answers to compare with one another, for a distance w
 def krippendorff_alpha(
     annotations: Annotations,
     distance: Distance | None = None,
-    level: Level | None = None,
     weights: Weights = None,
 ) -> Estimate:
     """Chance-corrected agreement of any number of annotators, missing answers allowed.
@@ -313,9 +311,8 @@ def krippendorff_alpha(
             the squared distance is meant. Either between values, (n_values, n_values), or a
             function of two arrays of answers (codes, ratings or bit masks) that are broadcast
             against each other.
-        level: read the answers on this level instead: levels or ratings as "interval" or "ratio"
-            numbers, levels as "nominal".
-        weights: compare levels by named weights instead, such as "linear".
+        weights: compare levels by named weights instead: "identity" as nominal values, "quadratic"
+            as numbers, "linear", ...
 
     Example:
         >>> rows = [("t1", "ann", "yes"), ("t1", "bob", "yes"), ("t2", "ann", "no"),
@@ -327,40 +324,23 @@ def krippendorff_alpha(
     Passonneau (2006), Measuring agreement on set-valued items.
     """
     scale = annotations.scale
-    if (distance is not None) + (level is not None) + (weights is not None) > 1:
-        raise DataError("a distance, a level or weights: each takes the place of the others")
+    if distance is not None and weights is not None:
+        raise DataError("a distance or weights: each takes the place of the other")
     if weights is not None:
         distance = disagreement(weights, scale, "Krippendorff's alpha with weights")
     if callable(distance):
         return _by_function(annotations, annotations.answer, distance)
     if distance is not None:
         return _by_values(annotations, _checked(distance, scale))
-    wanted = _level(level, scale)
-    if wanted == "ordinal":
+    if isinstance(scale, Ordinal):
         return _by_ranks(annotations)
-    if wanted == "masi":
+    if isinstance(scale, MultiLabel):
         return _by_function(annotations, annotations.answer, masi_distance)
-    if wanted == "nominal":
-        own = scale.distance if isinstance(scale, Nominal) and level is None else None
-        return _by_values(annotations, unequal(scale.n_columns) if own is None else own)
-    number = numbers(scale, annotations.answer, f"Krippendorff's alpha on {wanted} level")
-    if wanted == "ratio":
-        return _by_function(annotations, number, _ratio_distance)
+    if isinstance(scale, Nominal):
+        own = unequal(scale.n_columns) if scale.distance is None else scale.distance
+        return _by_values(annotations, own)
+    number = numbers(scale, annotations.answer, "Krippendorff's alpha")
     return _by_moments(annotations, number)
-
-
-def _level(level: Level | None, scale: Scale) -> str:
-    if level is not None and level not in get_args(Level):
-        raise DataError(f"no level {level!r}; there are {', '.join(get_args(Level))}")
-    wanted = level or {"multi-label": "masi"}.get(scale.kind, scale.kind)
-    fits = {
-        "nominal": scale.kind in ("nominal", "ordinal"),
-        "ordinal": scale.kind == "ordinal",
-        "masi": scale.kind == "multi-label",
-    }
-    if not fits.get(wanted, scale.kind in ("ordinal", "interval")):
-        raise DataError(f"{scale.kind} answers cannot be compared on {wanted} level")
-    return wanted
 
 
 def _checked(distance: np.ndarray, scale: Scale) -> np.ndarray:
@@ -376,11 +356,6 @@ def _checked(distance: np.ndarray, scale: Scale) -> np.ndarray:
             f"found {distance.shape}"
         )
     return distance
-
-
-def _ratio_distance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    total = a + b
-    return np.divide(a - b, total, out=np.zeros(np.shape(total)), where=total != 0) ** 2
 
 
 def _by_values(annotations: Annotations, distance: np.ndarray) -> Estimate:
