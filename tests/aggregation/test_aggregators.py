@@ -534,9 +534,11 @@ def test_abilities_and_difficulties_mean_what_they_say() -> None:
 
 def test_the_anaesthetists_of_dawid_and_skene(data_folder: object) -> None:
     """Dawid & Skene (1979), table 4: the estimated classes of the 45 patients."""
-    from dissensus import datasets
+    from dissensus import read
 
-    corpus = datasets.load(f"{data_folder}/dawid_skene_classics", "anaesthesia")
+    path = f"{data_folder}/dawid_skene_classics/anesthesia.csv"
+    columns = {"item": "item", "annotator": "rater", "answer": "rating"}
+    corpus = read(path, **columns, repeats="keep", scale="ordinal:1.0,2.0,3.0,4.0")
     (answers,) = corpus.questions.values()
     fitted = DawidSkene(iterations=200, tolerance=1e-9).fit(answers)
     assert fitted.prior_ == pytest.approx([0.40, 0.42, 0.11, 0.07], abs=0.006)

@@ -77,9 +77,7 @@ def test_a_corpus_chosen_by_name_is_complete(
         assert set(corpus.questions) == wanted and corpus.left_out == ()
 
 
-@pytest.mark.parametrize(
-    "name", ["lewidi2023", "lewidi2025", "snow2008", "bluebirds_ducks", "dawid_skene_classics"]
-)
+@pytest.mark.parametrize("name", ["lewidi2023", "lewidi2025", "snow2008", "bluebirds_ducks"])
 def test_the_corpora_of_a_folder_make_the_whole_table(name: str, data_folder: Path) -> None:
     """Of sets each value is a question; LeWiDi names the corpus before the question."""
     results: dict[str, tuple[str, str, str]] = {}

@@ -36,10 +36,10 @@ def test_a_corpus_by_its_name(sample_folder: SampleFolder, monkeypatch: pytest.M
 
 def test_several_corpora_are_described_one_by_one(sample_folder: SampleFolder) -> None:
     folder = sample_folder("ferplus_votes").parent
-    sample_folder("dawid_skene_classics")
+    sample_folder("bluebirds_ducks")
     shown = CliRunner().invoke(app, ["describe", str(folder)])
     assert shown.exit_code == 0, shown.output
-    for name in ("anaesthesia", "caries", "ferplus_votes"):
+    for name in ("bluebirds", "ducks", "ferplus_votes"):
         assert f"\n{name}\n" in f"\n{shown.stdout}"
 
 

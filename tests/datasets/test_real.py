@@ -115,17 +115,6 @@ def test_cifar10h_votes(data_folder: Path) -> None:
     assert all(image.bytes_of(code)[:2] == b"\xff\xd8" for code in range(len(image)))
 
 
-def test_classical_readings(data_folder: Path) -> None:
-    corpus = real(data_folder, "dawid_skene_classics", "anaesthesia")["anaesthesia"]
-    assert np.bincount(corpus.answer).tolist() == [128, 124, 48, 15]
-    assert corpus.counts().sum() == pytest.approx(5 * 45)  # three readings of one share a vote
-    assert corpus.per_annotator().tolist() == [135, 45, 45, 45, 45]
-    first = corpus.take(corpus.annotator_codes("a test") == 0)
-    assert ((first.counts() > 0).sum(axis=1) > 1).sum() == 13
-    teeth = real(data_folder, "dawid_skene_classics", "caries")["caries"]
-    assert (teeth.counts()[:, 0] == 5).sum() == 1880
-
-
 def test_the_means_of_emobank_leave_the_same_responses_out(data_folder: Path) -> None:
     corpus = real(data_folder, "emobank")
     with (data_folder / "emobank" / "emobank.csv").open(encoding="utf-8", newline="") as file:
