@@ -424,6 +424,7 @@ CHECKS: dict[str, Check] = {
     r"others\.": nobody,
     r"Less careful as time went on, it seems: (.*\))\.": tired,
     r"Some annotators answer alike, more than a common view of the items explains: (.*?)\.": alike,
+    r"By gender they are (?:f and m|m and f)\.": apart,
     r"(.*?) agree with one another, but not with the rest\. They may hold another view, or "
     r"understand the task differently: look at the items they dispute\.": views,
     rf"(?:gender: )?f and m (?:may )?answer some items differently \(p = [\d.]+\)"

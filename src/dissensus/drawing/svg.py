@@ -25,8 +25,8 @@ LONGEST = 10_000  # letters of a title or a cell
 MOST_NAMED = 60  # annotators with a line in the legend, or a point of their own
 GREY = "#777777"
 LIGHT, DARK = (198, 219, 239), (26, 95, 168)  # of the lowest and the highest level
-PALETTE = (  # Okabe and Ito: distinct for colour-blind readers too
-    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"
+PALETTE = (  # Okabe and Ito: distinct for colour-blind readers too; red and green say good and bad
+    "#0072B2", "#E69F00", "#CC79A7", "#56B4E9", "#D55E00", "#009E73", "#000000"
 )  # fmt: skip
 COLOURS = (*PALETTE[:6], "#8a6bbf", "#7f7f7f", "#b08b4f", "#4fb0a5")  # values, in their order
 INK, QUIET, SOFT = "currentColor", "#808890", 0.75  # of a page: text, lines, less important text

@@ -50,7 +50,7 @@ def summary_of(
     if corpus is not None and description is not None:
         sentences += [_size(corpus), _agreement(corpus, description), _dispute(corpus, description)]
         groups = _groups(description)
-        parts = [_people(description), _tired(description), _alike(clusters)]
+        parts = [_people(description), _tired(description), _alike(corpus, clusters)]
         parts += [] if groups else [_no_groups(description)]
         sentences += [" ".join(filter(None, parts)), groups]
     sentences.append(_methods(results, note))
@@ -184,7 +184,7 @@ def _tired(description: Description) -> str:
     return f"Less careful as time went on, it seems: {who}."
 
 
-def _alike(clusters: Mapping[str, AnnotatorClusters | None]) -> str:
+def _alike(corpus: Corpus, clusters: Mapping[str, AnnotatorClusters | None]) -> str:
     """Annotators who answer alike, on the first question that has such clusters."""
     for question, some in clusters.items():
         if some is not None and some.significant:
@@ -193,8 +193,19 @@ def _alike(clusters: Mapping[str, AnnotatorClusters | None]) -> str:
             return (
                 f"Some annotators answer alike{where}, more than a common view of the items "
                 "explains: "
-                f"{'; '.join(parts)}."
+                f"{'; '.join(parts)}{_same_groups(corpus, some)}."
             )
+    return ""
+
+
+def _same_groups(corpus: Corpus, clusters: AnnotatorClusters) -> str:
+    """Which attribute has one value in each cluster, another one in each; nothing if none has."""
+    for attribute, values in corpus.annotator_attributes.items():
+        of = dict(zip(corpus.annotators, values.to_pylist(), strict=True))
+        groups = [{of[name] for name in cluster.annotators} for cluster in clusters.clusters]
+        names = [str(value) for group in groups for value in group if value is not None]
+        if len(groups) == len(names) == len(set(names)) > 1:
+            return f". By {attribute} they are {' and '.join(names)}"
     return ""
 
 
@@ -211,11 +222,13 @@ def _no_groups(description: Description) -> str:
     tested = [group for question in description.questions for group in question.groups
               if not math.isnan(group.corrected)]  # fmt: skip
     names = list(dict.fromkeys(group.attribute for group in tested))
+    could = {group.attribute for group in tested if group.least_p * len(tested) <= 0.05}
+    few = [name for name in names if name not in could]
     if not names:
         return ""
-    few = all(group.least_p * len(tested) > 0.05 for group in tested)
-    why = "; with so few annotators, none could be" if few else ""
     which = some_names(names, 5) if len(names) > 6 else " or ".join(names)
+    by = f" by {some_names(few, 5)}" if could else ""
+    why = f"; with so few annotators, none{by} could be" if few else ""
     return f"No difference between annotators by {which} is shown{why}."
 
 

@@ -74,7 +74,7 @@ def _table(
         votes: Any = ", ".join(f"{name} {number:.3g}" for name, number in counts)
         if shares is not None:
             votes = Bars.of(every.scale, shares[code], entry.dispute)
-        text = entry.text if with_text else None
+        text = entry.text if with_text and entry.text != entry.item else None
         small = thumbnail(corpus, int(code)) if pictured else None
         who = who_text(answers) if every.annotator is not None else ""
         row = [entry.item, small, text, votes, who, entry.dispute]
