@@ -29,8 +29,8 @@ N = 12
 def alter(file: Path, column: str, values: Any) -> None:
     """Put other values into a table of a saved folder, and write the checksums again."""
     table = pq.read_table(file)
-    table = table.set_column(table.column_names.index(column), column, values)
-    pq.write_table(table, file)
+    kept = [name for name in table.column_names if name != column]
+    pq.write_table(table.select(kept).append_column(column, values), file)
     for front in file.parent.glob("*.json"):
         content = json.loads(front.read_bytes())
         if content.pop(CHECKSUMS, None):
@@ -52,6 +52,7 @@ def corpus() -> Corpus:
         ("content-0", "value", pa.string(), "contents 'text': text cannot be string, or missing"),
         ("items", "attribute.a", pa.struct({"b": pa.int8()}), "attribute 'a' is of type struct<"),
         ("annotators", "name", pa.string(), "name 0 is missing: every name must be a text"),
+        ("items", "split.s", pa.list_(pa.date32(), 2), "attribute 's' is of type fixed_size_list<"),
         ("items", "split.s", pa.map_(pa.int8(), pa.int8()), "attribute 's' is of type map<"),
     ],
 )
@@ -138,6 +139,7 @@ def test_the_preprocessing_of_an_encoder(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "column", "values", "message"),
     [
+        ("items", "trained", [[1]] * N, "int64> to bool using function cast_boolean"),
         ("items", "consensus", [0.5] * N, "nominal answers are integer codes, found float64"),
         ("pairs", "value", [6] * 36, "nominal answers are codes 0 to 5, found 6 to 6"),
         ("pairs", "item", [N] * 36, f"items of pairs must be codes from 0 to {N - 1}"),

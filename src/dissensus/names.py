@@ -291,6 +291,8 @@ def string_array(values: Any) -> Any:
             values = pa.array(values, from_pandas=True)
         except (pa.ArrowInvalid, pa.ArrowTypeError):  # mixed types: "1", 2, 3.0
             values = pa.array([None if v is None else str(v) for v in values], pa.string())
+        except UnicodeEncodeError as error:
+            raise DataError(f"names must be texts of Unicode, found {error.object!r}") from None
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
     if pa.types.is_floating(values.type):

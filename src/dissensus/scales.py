@@ -464,8 +464,14 @@ def shared_sizes(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     if a.dtype != object or a.shape[1:] != (1,) or b.shape[:-1] != (1,):
         return set_sizes(a & b)
     n_values = max(int(masks.max(initial=0)).bit_length() for masks in (a, b))
-    first, second = (_bits(masks.ravel(), n_values).astype(np.float32) for masks in (a, b))
-    return np.asarray(first @ second.T).astype(np.int64)
+    first, second = (_bits(masks.ravel(), n_values) for masks in (a, b))
+    n_products = first.sum(axis=0, dtype=np.int64) @ second.sum(axis=0, dtype=np.int64)
+    if 50 * n_products > len(first) * n_values * len(second):
+        return np.asarray(first.astype(np.float32) @ second.astype(np.float32).T).astype(np.int64)
+    from scipy.sparse import csr_array
+
+    few = csr_array(first, dtype=np.int64) @ csr_array(second, dtype=np.int64).T
+    return np.asarray(few.toarray())
 
 
 def _bits(masks: np.ndarray, n_values: int) -> np.ndarray:

@@ -245,6 +245,7 @@ def test_what_is_stated_overrules_a_layout(write: Write) -> None:
     ("layout", "message"),
     [
         ({"answr": "x"}, "layout: no field 'answr' (did you mean 'answer'?)"),
+        ({"delimiter": "\0"}, "layout: delimiter is one letter or sign of ASCII, found"),
         ({"header": 3}, "layout: header is one of 0, 1, 2, found 3"),
         ({"quotes": "no"}, 'layout: quotes must be true or false, found "no"'),
         ({"skip": -1}, "layout: skip must be a number such as 0 or 2, found -1"),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import repeat
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -13,7 +15,7 @@ from dissensus.conversion import annotations_of
 from dissensus.errors import DataError
 from dissensus.names import Names
 from dissensus.prediction import Prediction
-from dissensus.scales import MultiLabel, Nominal, has_value
+from dissensus.scales import MultiLabel, Nominal, by_value
 
 NEAREST = {  # aggregators for a kind of scale, to offer instead
     "nominal": "majority or dawid-skene",
@@ -85,9 +87,11 @@ class Aggregator(ABC):
         self.by_value_ = {}
         self.distribution_ = np.empty((annotations.n_items, len(scale)))
         chosen = np.zeros(self.distribution_.shape, dtype=bool)
-        for code, value in enumerate(scale.values):
-            known = {} if gold is None else {"gold": choices(gold, code)}
-            fitted = replace(self).fit(choices(annotations, code), **known, **more)
+        golds = repeat(None) if gold is None else choices(gold, scale)
+        each = zip(scale.values, choices(annotations, scale), golds, strict=False)
+        for code, (value, own, label) in enumerate(each):
+            known = {} if label is None else {"gold": label}
+            fitted = replace(self).fit(own, **known, **more)
             self.by_value_[value] = fitted
             self.distribution_[:, code] = fitted.distribution_[:, 1]
             chosen[fitted.consensus_.item, code] = fitted.consensus_.answer == 1
@@ -187,22 +191,22 @@ def gold_codes(annotations: Annotations, gold: Annotations | None) -> np.ndarray
     return codes
 
 
-def choices(annotations: Annotations, code: int) -> Annotations:
-    """Whether each multi-label answer has the value of this code, as nominal answers.
+def choices(annotations: Annotations, scale: MultiLabel) -> Iterator[Annotations]:
+    """For each value in turn, whether each multi-label answer has it, as nominal answers.
 
     Example:
-        >>> rows = [("t1", "ann", "joy, fear"), ("t1", "bob", "fear")]
-        >>> choices(Annotations.from_rows(rows, MultiLabel(("joy", "fear"))), 0).answers()
-        ['chosen', 'not chosen']
+        >>> rows, scale = [("t1", "ann", "a, b"), ("t1", "bob", "b")], MultiLabel(("a", "b"))
+        >>> [one.answers() for one in choices(Annotations.from_rows(rows, scale), scale)]
+        [['chosen', 'not chosen'], ['chosen', 'chosen']]
     """
-    chosen = has_value(annotations.answer, code).astype(CHOSEN.dtype)
-    return Annotations(
-        annotations.item,
-        annotations.annotator,
-        chosen,
-        CHOSEN,
-        annotations.items,
-        annotations.annotators,
-        count=annotations.count,
-        repeats=annotations.repeats,
-    )
+    for chosen in by_value(annotations.answer, len(scale)):
+        yield Annotations(
+            annotations.item,
+            annotations.annotator,
+            chosen.astype(CHOSEN.dtype),
+            CHOSEN,
+            annotations.items,
+            annotations.annotators,
+            count=annotations.count,
+            repeats=annotations.repeats,
+        )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -286,6 +287,7 @@ def _mean_over_pairs(products: np.ndarray, n_annotators: np.ndarray | int) -> np
 
 Distance = np.ndarray | Callable[[np.ndarray, np.ndarray], np.ndarray]
 MOST_DIFFERENT = 20_000  # answers to compare with one another, for a distance without a shortcut
+MOST_KEPT = 1 << 25  # distances between answers that stay in memory, for intervals
 
 
 @measure
@@ -531,8 +533,21 @@ class _Distances:
     def _observed(self) -> np.ndarray:
         return np.asarray((self.apart - self.own) / self.others)
 
+    @cached_property
+    def _apart(self) -> np.ndarray | None:
+        """The distances of all answers, (n_different, n_different); None if they are too many."""
+        n = len(self.values)
+        if n * n > MOST_KEPT:
+            return None
+        apart = np.empty((n, n))
+        for block in slices(n, max(1, 8 * BLOCK // max(n, 1))):
+            apart[block] = self.distance(self.values[block, None], self.values[None, :])
+        return apart
+
     def _far(self, total: np.ndarray) -> np.ndarray:
         """From each answer to all answers, and back, (n_different,); 0 for one not given."""
+        if self._apart is not None:
+            return np.where(total > 0, self._apart @ total + total @ self._apart, 0.0)
         given = np.flatnonzero(total)
         values, times = self.values[given], total[given]
         far = np.zeros(len(given))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, is_dataclass
 from functools import cached_property, wraps
 from typing import Any, Literal, ParamSpec, Protocol, cast
 
@@ -243,13 +243,17 @@ def ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
 
 def or_none(value: Any) -> Any:
     """A value as JSON has it: None in the place of nan, dictionaries of dataclasses, lists."""
+    if value is None or type(value) in (str, int, bool):  # most of what there is
+        return value
     if isinstance(value, dict):
         return {name: or_none(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
         return [or_none(part) for part in value]
+    if isinstance(value, float):
+        return None if math.isnan(value) else value
     if is_dataclass(value):
-        return {field.name: or_none(getattr(value, field.name)) for field in fields(value)}
-    return None if isinstance(value, float) and math.isnan(value) else value
+        return {name: or_none(getattr(value, name)) for name in value.__dataclass_fields__}
+    return value
 
 
 # ---- pairs of answers to an item ----

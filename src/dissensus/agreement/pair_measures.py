@@ -26,7 +26,7 @@ from dissensus.annotations import Annotations
 from dissensus.annotations.annotations import slices
 from dissensus.errors import DataError
 from dissensus.names import Names
-from dissensus.scales import MultiLabel, Nominal, has_value
+from dissensus.scales import MultiLabel, Nominal, by_value
 
 FEW = 2_000_000  # pairs of rows below which a second thread costs more than it gains
 DENSE = 1 << 18  # entries below which a plain table is quicker than a sparse one, or than kernels
@@ -458,7 +458,7 @@ def _mean(values: np.ndarray) -> np.ndarray:
 def _each_value(annotations: Annotations) -> list[PairMeasure]:
     scale = _scale(annotations)
     pairs = Pairs.of(annotations, "kappa per value")
-    return [pairs.kappas(has_value(annotations.answer, v), BINARY) for v in range(len(scale))]
+    return [pairs.kappas(one, BINARY) for one in by_value(annotations.answer, len(scale))]
 
 
 def _scale(annotations: Annotations) -> MultiLabel:

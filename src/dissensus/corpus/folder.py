@@ -192,7 +192,7 @@ def _assembled(folder: Path, front: dict[str, Any], make: type[AnyCorpus]) -> An
         gold=_read_questions(folder, "gold", front["gold"], items, Names.range(0)),
         focus=None if role is None else Focus(role, *_ends(table, "focus.")),
         rationales=rationales,
-        splits=_stripped(table, "split."),
+        splits=_attributes(table, "split."),
         group=front["group"],
         left_out=tuple(LeftOut(*row) for row in front["left_out"]),
         notes=tuple(front["notes"]),
@@ -225,8 +225,8 @@ def _read_answers(
             continue
         column = read_table(path, [name])[name].combine_chunks()
         if name.startswith("extra."):
+            plain_column(column, name)  # refuses types that cannot be taken or written
             columns[name] = column
-            column.take(pa.array([], pa.int64()))  # not possible for every type
         else:
             arrays[name] = column.to_numpy(zero_copy_only=False)
             if pa.types.is_binary(column.type):  # sets of many values
@@ -246,8 +246,8 @@ def _columns(path: Path) -> dict[str, Any]:
     return columns
 
 
-def _attributes(columns: dict[str, Any]) -> dict[str, Any]:
-    return {k: plain_column(v, k) for k, v in _stripped(columns, "attribute.").items()}
+def _attributes(columns: dict[str, Any], prefix: str = "attribute.") -> dict[str, Any]:
+    return {k: plain_column(v, k) for k, v in _stripped(columns, prefix).items()}
 
 
 def _stripped(columns: dict[str, Any], prefix: str) -> dict[str, Any]:

@@ -25,6 +25,7 @@ ITEM_TYPES = {
     "score": pa.float64(),
 }
 STATUSES = ("ok", "failed", "diverged")
+LARGEST = 1e100  # of scores
 
 
 class Key(NamedTuple):
@@ -240,8 +241,11 @@ def plain(value: Any) -> Any:
 
 
 def number(value: Any) -> float:
-    """Read a number that `plain` wrote."""
-    return math.nan if value is None else float(value)
+    """Read a number that `plain` wrote; one whose square no computer has is refused."""
+    read = math.nan if value is None else float(value)
+    if math.isfinite(read) and abs(read) > LARGEST:
+        raise DataError(f"no score is as large as {read:g}")
+    return read
 
 
 def in_order(fits: Sequence[Fit], methods: Sequence[str], folds: Sequence[str]) -> list[Fit]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -111,8 +112,15 @@ def _rows(
             return ",".join(map(str, value))
         return value if value is None or isinstance(value, str | int) else str(value)
 
-    columns = ([cell(value) for value in column.to_pylist()] for column in table.columns)
-    return zip(*columns, strict=True)
+    def cells(column: Any) -> list[Any]:
+        if pa.types.is_floating(column.type):  # which often has few different numbers
+            coded = column.combine_chunks().dictionary_encode()
+            known = np.array([*map(cell, coded.dictionary.to_pylist()), None], object)
+            at = coded.indices.fill_null(len(known) - 1).to_numpy(zero_copy_only=False)
+            return known[at].tolist()  # type: ignore[no-any-return]
+        return [cell(value) for value in column.to_pylist()]
+
+    return zip(*map(cells, table.columns), strict=True)
 
 
 def write_workbook(path: Path, sheets: Mapping[str, Iterable[Sequence[Cell]]]) -> None:

@@ -112,9 +112,9 @@ def read_prediction(folder: Path, number: int, front: dict[str, Any]) -> Predict
         pairs,
         tuple(_read_attention(tables, *pair) for pair in enumerate(front["attention"] or ())),
         _array(tables.read("members")["answer"]).T if front["members"] else None,
-        items["disagreement"].to_numpy() if "disagreement" in items else None,
+        items["disagreement"].cast(pa.float64()).to_numpy() if "disagreement" in items else None,
         front.get("gives", "share"),
-        trained=items["trained"].to_numpy(zero_copy_only=False) if "trained" in items else None,
+        trained=np.array(items["trained"].cast(pa.bool_()), bool) if "trained" in items else None,
     )
 
 

@@ -36,6 +36,7 @@ _OPTIONS = {  # of commands, where they are called otherwise
     "question": "--question-column",
 }
 _INSIDE = ("item_parts", "columns_only", "name")  # not written into a file
+DELIMITER = r"[^\0\n\r\"\x7f-\U0010ffff]"  # one that csv and pyarrow take
 
 
 @dataclass(frozen=True)
@@ -143,8 +144,8 @@ class Layout:
             if value not in allowed:
                 known = ", ".join(str(one) for one in allowed if one is not None)
                 raise DataError(f"{part} is one of {known}, found {value!r}")
-        if self.delimiter is not None and len(self.delimiter.encode()) != 1:
-            raise DataError(f"delimiter is one letter or sign, found {self.delimiter!r}")
+        if self.delimiter is not None and not re.fullmatch(DELIMITER, self.delimiter):
+            raise DataError(f"delimiter is one letter or sign of ASCII, found {self.delimiter!r}")
 
     @property
     def states_answers(self) -> bool:
