@@ -78,7 +78,7 @@ def test_the_gradient_of_a_density_loss_is_that_of_finite_differences(corpus: Co
     draws = torch.rand(2, 40, n_uniforms(3, 2), generator=generator, dtype=torch.float64)
 
     def entropy(values: torch.Tensor) -> torch.Tensor:
-        mass = kde.density(values, present, draws)
+        mass = kde.density(values, present, uniforms=draws)
         return -(mass * (mass + 1e-8).log()).sum()
 
     assert torch.autograd.gradcheck(entropy, ratings, eps=1e-6, atol=1e-4)
