@@ -10,9 +10,10 @@ stack. It keeps the scores of every fit and of every item, and, of the first see
 for test items and their annotators, so that ensembles can be scored without another run.
 
 `show` prints, for each corpus, the score of the method that is chosen by default, of the best one
-and of the three logistic regressions, with p of the differences over seeds and items. The score is
-the accuracy against gold labels where there is a truth; else, where annotators are known, how well
-their answers are predicted (accuracy; of ratings, the mean absolute error); else the cross-entropy.
+and of three logistic regressions, with p of the differences over items (scores are means over
+seeds). The score is the accuracy against gold labels where there is a truth; else how well
+annotators' answers are predicted (accuracy; of ratings, the mean absolute error); of several labels
+at once the cross-entropy.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
@@ -261,41 +261,100 @@ def run(given: argparse.Namespace) -> None:
     print(f"{left} of {len(pieces)} cells left, {time.monotonic() - began:.0f} s")
 
 
+# ---- what is kept ----
+
+
 def keep(folder: Path) -> None:
-    """The mean and the standard deviation of the scores of all cells, into benchmarks/results."""
+    """Mean scores of all cells, and the default beside its baselines, into benchmarks/results."""
     from archive import unpack
 
     sys.path.insert(0, str(Path(__file__).parents[1]))
     from keeping import keep as write
 
     done = unpack(folder / ARCHIVE)
-    write(NAME, "gpu/defaults.py run OUT", {"rows": list(rows_of(done))})
+    rows = [compared(done / name) for name in [*TEXTS, *SIMULATED] if (done / name).is_dir()]
+    write(NAME, "gpu/defaults.py run OUT", {"rows": rows})
     show()
 
 
-def rows_of(done: Path) -> Iterator[dict[str, Any]]:
-    for path in sorted(done.glob("*/*.npz")):
-        with np.load(path) as arrays:
-            scores = json.loads(str(arrays["scores"]))
-        means = {m: [round(float(s), 4) for s in each] for m, each in scores.items()}
-        yield {"corpus": path.parent.name, "method": path.stem, "scores": means}
+def compared(folder: Path) -> dict[str, Any]:
+    """The mean scores of a corpus, and how far its default is from logistic regressions."""
+    from dissensus import Corpus
+    from dissensus.evaluation import over_items
+    from dissensus.methods.choice import chosen_method
+
+    corpus = Corpus.load(KIT / "corpora" / folder.name)
+    cells = {path.stem: dict(np.load(path)) for path in sorted(folder.glob("*.npz"))}
+    default, metric = chosen_method(corpus).method, decided_by(corpus)
+    own = cells[default][f"items {metric}"]
+    against = {}
+    for baseline in BASELINES:
+        other = np.broadcast_to(cells[baseline][f"items {metric}"], own.shape)
+        test = over_items(own, other)
+        against[baseline] = {"effect": test.effect, "low": test.low, "high": test.high, "p": test.p}
+    return {
+        "corpus": folder.name, "items": corpus.n_items, "annotators": corpus.n_annotators,
+        "metric": metric, "default": default, "against": against,
+        "scores": {name: _means(json.loads(str(cell["scores"]))) for name, cell in cells.items()},
+    }  # fmt: skip
+
+
+def _means(scores: dict[str, list[float]]) -> dict[str, float]:
+    kept = {metric: each for metric, each in scores.items() if metric in (*MEASURES, GOLD)}
+    return {metric: round(float(np.mean(each)), 4) for metric, each in kept.items()}
+
+
+def decided_by(corpus: Any) -> str:
+    """The metric that decides on a corpus."""
+    from dissensus.methods.choice import has_truth
+
+    (question,) = corpus.questions
+    kind = corpus[question].scale.kind
+    if kind == "multi-label":
+        return "cross-entropy"
+    if kind == "interval":
+        return "annotator error"
+    return GOLD if has_truth(corpus, question) else "annotator accuracy"
 
 
 def show() -> None:
-    """The mean scores of each metric as Markdown."""
+    """The default beside the best method and the logistic regressions, then all scores."""
     sys.path.insert(0, str(Path(__file__).parents[1]))
+    from dissensus.evaluation import p_text
     from keeping import kept
 
     rows = kept(NAME)["rows"]
-    for metric in dict.fromkeys(metric for row in rows for metric in row["scores"]):
-        own = [row for row in rows if metric in row["scores"]]
-        corpora = list(dict.fromkeys(row["corpus"] for row in own))
-        cells = {(r["corpus"], r["method"]): np.mean(r["scores"][metric]) for r in own}
-        print(f"| {metric} | {' | '.join(corpora)} |\n|---{'|--:' * len(corpora)}|")
-        for method in (m for m in METHODS if any((c, m) in cells for c in corpora)):
-            texts = [f"{cells[c, method]:.3f}" if (c, method) in cells else "" for c in corpora]
-            print(f"| `{method}` | {' | '.join(texts)} |")
-        print()
+    names = ["", "items", "score", "default", "", "best", "", *BASELINES]
+    print(f"| {' | '.join(names)} |\n|---|--:|---|---|--:|---|--:|{'---|' * len(BASELINES)}")
+    for row in rows:
+        scores = {name: cell[row["metric"]] for name, cell in row["scores"].items()}
+        best, own = best_of(row), scores[row["default"]]
+        apart = [f"{scores[b]:.3f} (p {p_text(row['against'][b]['p'])})" for b in BASELINES]
+        cells = [row["default"], f"{own:.3f}", best, f"{scores[best]:.3f}", *apart]
+        print(f"| {row['corpus']} | {row['items']:,} | {row['metric']} | {' | '.join(cells)} |")
+    near = sum(is_near(row) for row in rows)
+    below = [f"{row['corpus']} ({name})" for row in rows for name in BASELINES if worse(row, name)]
+    print(f"\nwithin a point or 2 % of the best method: {near} of {len(rows)}")
+    print(f"below a logistic regression, p < .05: {', '.join(below) or 'never'}")
+
+
+def best_of(row: dict[str, Any]) -> str:
+    """The method with the best score on a corpus."""
+    scores = {name: cell[row["metric"]] for name, cell in row["scores"].items()}
+    return (min if row["metric"] in LOSSES else max)(scores, key=scores.__getitem__)
+
+
+def is_near(row: dict[str, Any]) -> bool:
+    """Whether the default is within a point (of accuracies) or 2 % of the best method."""
+    own, best = (row["scores"][name][row["metric"]] for name in (row["default"], best_of(row)))
+    point = 0.01 if row["metric"] not in LOSSES else 0.0
+    return abs(own - best) <= max(point, 0.02 * abs(best))
+
+
+def worse(row: dict[str, Any], baseline: str) -> bool:
+    """Whether the default is significantly worse than a baseline."""
+    test = row["against"][baseline]
+    return test["p"] < 0.05 and (test["effect"] > 0) == (row["metric"] in LOSSES)
 
 
 def main() -> None:
