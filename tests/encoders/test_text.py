@@ -11,7 +11,7 @@ import torch
 from dissensus.contents import Contents
 from dissensus.encoders import TextEncoder
 from dissensus.encoders.framework.catalogue import encoder
-from dissensus.encoders.framework.pretrained import minilm_folder
+from dissensus.encoders.framework.pretrained import hub_answers, minilm_folder
 from dissensus.errors import InstallError
 
 TEXTS = ["So good!", "Nothing to see here, move along.", "naïve café ☕", ""]
@@ -63,6 +63,21 @@ def test_an_encoder_that_is_not_there(tmp_path: Path, monkeypatch: pytest.Monkey
     missing = TextEncoder(str(tmp_path / "nothing"))
     with pytest.raises(InstallError, match="cannot be loaded .*; choose an installed one"):
         missing.encode(Contents.distinct("text", ["so good!"])[0])
+
+
+def test_a_hub_that_cannot_be_reached_is_tried_once(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setattr("dissensus.encoders.framework.pretrained.getproxies", dict)
+    hub_answers.cache_clear()
+    try:
+        assert not hub_answers()
+        with pytest.raises(InstallError, match="a model on a hub that can be reached"):
+            TextEncoder("nobody/nothing").encode(Contents.distinct("text", ["so good!"])[0])
+    finally:
+        hub_answers.cache_clear()
+    assert capfd.readouterr().err == ""  # huggingface_hub says each time that it tries again
 
 
 def test_the_first_position_alone_sums_up_a_text(minilm: TextEncoder) -> None:

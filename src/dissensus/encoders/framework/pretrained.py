@@ -11,9 +11,13 @@ import hashlib
 import importlib.util
 import re
 import shutil
+import socket
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from dissensus.contents import Kind
 from dissensus.encoders.framework.cache import cache_folder
@@ -103,7 +107,8 @@ def minilm_folder() -> Path:
     except InstallError as missing:
         files = ["model.safetensors", *MINILM_FILES]
         try:
-            folder = Path(snapshot_download(MINILM, allow_patterns=files))
+            offline = not hub_answers()
+            folder = Path(snapshot_download(MINILM, allow_patterns=files, local_files_only=offline))
         except (OSError, ValueError):
             raise missing from None
         if not _is_original(folder / "model.safetensors", sha256):
@@ -172,6 +177,21 @@ def _is_original(path: Path, sha256: str) -> bool:
 # ---- models of transformers ----
 
 
+@cache
+def hub_answers() -> bool:
+    """Whether the hub can be reached, tried once: huggingface_hub tries each file six times."""
+    from huggingface_hub import constants
+
+    if constants.HF_HUB_OFFLINE or getproxies():
+        return not constants.HF_HUB_OFFLINE
+    hub = urlsplit(constants.ENDPOINT)
+    try:
+        socket.create_connection((hub.hostname, hub.port or 443), timeout=5).close()
+    except OSError:
+        return False
+    return True
+
+
 def load_pretrained(loader: Any, source: str, name: str | None = None, **options: Any) -> Any:
     """Call `from_pretrained` of a class of transformers; code in the folder is never run.
 
@@ -184,6 +204,7 @@ def load_pretrained(loader: Any, source: str, name: str | None = None, **options
 
     name = source if name is None else name
     _check_numbers(Path(source, "config.json"), name)
+    options |= {"local_files_only": True} if not Path(source).is_dir() and not hub_answers() else {}
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # dissensus has its own
     verbosity = logging.get_verbosity()
     logging.set_verbosity(50)  # critical: what is wrong is an error here
