@@ -19,7 +19,9 @@ from dissensus.agreement import (
     mean_kappa_per_value,
     pi_matrix,
 )
+from dissensus.agreement.estimates import unequal
 from dissensus.annotations import Annotations
+from dissensus.errors import DataError
 from dissensus.names import Names
 from dissensus.scales import MultiLabel, Nominal, Ordinal
 from tests.agreement.tables import Table, abstractors, random_table
@@ -194,3 +196,14 @@ def test_sets_as_in_nltk() -> None:
                 data, distance=lambda a, b: 0.0 if a == b else masi_distance(a, b)
             )
             assert kappas[k, m] == pytest.approx(reference.weighted_kappa_pairwise(*pair))
+
+
+def test_how_many_values_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISSENSUS_MAX_VALUES", "6")
+    with pytest.raises(DataError, match="7 are more than 6; .* or set DISSENSUS_MAX_VALUES=7"):
+        unequal(7)
+    monkeypatch.setenv("DISSENSUS_MAX_VALUES", "7")
+    assert unequal(7).sum() == 42
+    monkeypatch.setenv("DISSENSUS_MAX_VALUES", "many")
+    with pytest.raises(DataError, match="must be a whole number, found 'many'"):
+        unequal(2)

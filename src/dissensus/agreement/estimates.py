@@ -6,6 +6,8 @@ A measure of some annotations is an `Estimate`. Most are a formula of sums over 
 from __future__ import annotations
 
 import math
+import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, is_dataclass
 from functools import cached_property, wraps
@@ -26,11 +28,16 @@ MOST_VALUES = 5_000  # that all pairs of are compared: 1 GB with all that is com
 
 
 def unequal(n_values: int) -> np.ndarray:
-    """1 for different values, 0 for the same, (n_values, n_values); too many are refused."""
-    if n_values > MOST_VALUES:
+    """1 for different values, 0 for the same, (n_values, n_values); more than MOST_VALUES, or than
+    the environment variable DISSENSUS_MAX_VALUES says, are refused."""
+    stated = os.environ.get("DISSENSUS_MAX_VALUES") or str(MOST_VALUES)
+    if not re.fullmatch("[0-9]{1,9}", stated):
+        raise DataError(f"DISSENSUS_MAX_VALUES must be a whole number, found {stated!r}")
+    if n_values > int(stated):
         raise DataError(
-            f"agreement compares all pairs of values, {n_values:,} are more than {MOST_VALUES:,}; "
-            "are these answers free texts? Choose other questions (--question), or use fewer values"
+            f"agreement compares all pairs of values, {n_values:,} are more than {int(stated):,}; "
+            "are these answers free texts? Choose other questions (--question), use fewer values, "
+            f"or set DISSENSUS_MAX_VALUES={n_values}, which takes {40 * n_values**2 / 1e9:,.0f} GB"
         )
     return 1.0 - np.eye(n_values)
 
