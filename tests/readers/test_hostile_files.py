@@ -6,6 +6,7 @@ import json
 import time
 import zipfile
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ import pytest
 
 import dissensus as ds
 from dissensus.errors import DataError
-from dissensus.files.tabular import write_workbook
+from dissensus.files.tabular import delimited, write_workbook
 from dissensus.readers import read
 
 CELL = '<table:table-cell office:value-type="string" {}><text:p>x</text:p></table:table-cell>'
@@ -174,3 +175,8 @@ def test_columns_that_arrow_cannot_join_are_refused(tmp_path: Path) -> None:
         DataError, match="column 'answer' of type dictionary<.*cannot be read: Unif"
     ):
         read(pa.table(columns))
+
+
+def test_lists_of_times_are_written_as_texts() -> None:
+    times = pa.table({"a": pa.array([[timedelta(seconds=1)]])})
+    assert delimited(times, digits=None) == 'a\n"[""0:00:01""]"\n'

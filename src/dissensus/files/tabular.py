@@ -107,7 +107,7 @@ def _rows(
         if isinstance(value, float):
             return number(value) if math.isfinite(value) else None
         if isinstance(value, list) and digits is None:
-            return json.dumps(value, ensure_ascii=False)
+            return json.dumps(value, ensure_ascii=False, default=str)
         if isinstance(value, list):
             return ",".join(map(str, value))
         return value if value is None or isinstance(value, str | int) else str(value)
