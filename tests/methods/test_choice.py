@@ -28,7 +28,7 @@ def few_answers_each(corpus: Corpus) -> Corpus:
     ("corpus", "method"),
     [
         (feature_crowd("nominal"), "annotator-heads"),
-        (feature_crowd("multi-label"), "annotator-heads"),
+        (feature_crowd("multi-label"), "annotator-logistic"),
         (anonymous(feature_crowd("nominal")), "soft-label"),
         (confused_crowd()[0], "annot-mix"),
         (few_answers_each(confused_crowd()[0]), "annotator-heads"),

@@ -33,6 +33,8 @@ def chosen_method(corpus: Corpus, questions: Sequence[str] | None = None) -> Cho
     kinds = {each.scale.kind for each in answers.values()}
     if any(each.annotator is None for each in answers.values()):
         return Choice("soft-label", (), "the annotators are not known")
+    if kinds == {"multi-label"}:
+        return Choice("annotator-logistic", (), "an answer is a set of labels")
     if kinds <= {"nominal", "ordinal"} and all(has_truth(corpus, name) for name in answers):
         counts = np.concatenate([each.per_annotator() for each in answers.values()])
         middle = np.median(counts[counts > 0])
