@@ -25,7 +25,6 @@ Key = int | Tensor  # an integer, or the integers of several members
 _key: ContextVar[Key | None] = ContextVar("noise", default=None)
 _at: ContextVar[Tensor | None] = ContextVar("at", default=None)
 _steps: ContextVar[tuple[int, ...] | Tensor] = ContextVar("steps", default=_STEPS)
-KEPT = 1 << 20  # largest table of position numbers that is kept for the next step
 
 
 def noise_key(seed: Key, step: Key) -> Key:
@@ -77,7 +76,7 @@ def dropped(values: Tensor, share: float, number: int) -> Tensor:
         number: of the dropout layer within its network.
     """
     key = present_key("dropout")
-    places = (_kept_places if _keeps(values) else _places)(values.shape, values.device, _at.get())
+    places = _places(values.shape, values.device, _at.get())
     drawn = places + _mixed(_wrapped(key + number))
     drawn ^= drawn >> 32  # in place: these tensors are large, and to allocate memory is slow
     drawn *= _MIXING
@@ -149,17 +148,6 @@ def _places(shape: torch.Size, device: torch.device, at: Tensor | None = None) -
     return places
 
 
-def _keeps(values: Tensor) -> bool:
-    """Whether position numbers are kept for the next step: if they are few, those of a whole batch,
-    and on a GPU computed in the default stream, as other streams may still read what is freed."""
-    if values.numel() > KEPT or _at.get() is not None or _steps.get() is not _STEPS:
-        return False
-    device = values.device
-    if device.type == "cuda":
-        return bool(torch.cuda.current_stream(device) == torch.cuda.default_stream(device))
-    return device.type == "cpu"
-
-
 def _stood(at: Tensor, n: int) -> Tensor:
     """The positions of n entries, an equal number of which belongs to each of `at`."""
     each = n // max(1, len(at))
@@ -171,9 +159,6 @@ def _stood(at: Tensor, n: int) -> Tensor:
     if each == 1:
         return at
     return (at[:, None] * each + torch.arange(each, device=at.device)).reshape(-1)
-
-
-_kept_places = lru_cache(maxsize=16)(_places)
 
 
 class Dropout(nn.Module):
