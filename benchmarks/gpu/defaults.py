@@ -89,6 +89,14 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {  # name -> method and setting
     "single": ("single", {}),
 }
 BASELINES = ("annotator-logistic", "logistic", "logistic-votes")
+TOGETHER = (  # whose predicted distributions of the truth are averaged, where there is one
+    ("annot-mix",),
+    ("annotator-heads",),
+    ("joint-em",),
+    ("annot-mix", "annotator-heads"),
+    ("annot-mix", "annotator-heads", "joint-em"),
+    ("annot-mix", "annotator-heads", "joint-em", "annotator-logistic"),
+)
 GOLD, OF_PAIRS = "accuracy (gold)", ("annotator accuracy", "annotator error")
 LOSSES = ("cross-entropy", "annotator error")  # lower is better
 MEASURES = ("cross-entropy", "accuracy", *OF_PAIRS)  # kept for each item, as is GOLD
@@ -296,7 +304,21 @@ def compared(folder: Path) -> dict[str, Any]:
         "corpus": folder.name, "items": corpus.n_items, "annotators": corpus.n_annotators,
         "metric": metric, "default": default, "against": against,
         "scores": {name: _means(json.loads(str(cell["scores"]))) for name, cell in cells.items()},
+        "together": together(folder.name, cells) if metric == GOLD else {},
     }  # fmt: skip
+
+
+def together(name: str, cells: dict[str, dict[str, Any]]) -> dict[str, float]:
+    """The accuracy against gold labels of means of several methods, of the first seed."""
+    right: dict[str, list[bool]] = {}
+    for fold, (_, test) in enumerate(folds_of(name, None)):
+        (question,) = test.questions
+        gold = test.gold[question].to(test[question].scale)
+        for methods in TOGETHER:
+            of_methods = [cells[method][f"every_{fold}"].astype(float) for method in methods]
+            label = np.mean(of_methods, axis=0)[gold.item].argmax(axis=1)
+            right.setdefault(" + ".join(methods), []).extend(label == gold.answer)
+    return {methods: round(float(np.mean(each)), 4) for methods, each in right.items()}
 
 
 def _means(scores: dict[str, list[float]]) -> dict[str, float]:
@@ -332,6 +354,13 @@ def show() -> None:
         apart = [f"{scores[b]:.3f} (p {p_text(row['against'][b]['p'])})" for b in BASELINES]
         cells = [row["default"], f"{own:.3f}", best, f"{scores[best]:.3f}", *apart]
         print(f"| {row['corpus']} | {row['items']:,} | {row['metric']} | {' | '.join(cells)} |")
+    crowds = [row for row in rows if row["together"]]
+    print(f"\n| means, one seed | {' | '.join(row['corpus'] for row in crowds)} | mean |")
+    print(f"|---|{'--:|' * (len(crowds) + 1)}")
+    for methods in map(" + ".join, TOGETHER):
+        scores_of_crowds = [row["together"][methods] for row in crowds]
+        texts = [f"{score:.3f}" for score in (*scores_of_crowds, np.mean(scores_of_crowds))]
+        print(f"| {methods} | {' | '.join(texts)} |")
     near = sum(is_near(row) for row in rows)
     below = [f"{row['corpus']} ({name})" for row in rows for name in BASELINES if worse(row, name)]
     print(f"\nwithin a point or 2 % of the best method: {near} of {len(rows)}")
