@@ -44,7 +44,7 @@ def main() -> None:
     corpus = datasets.read(given.data / "speechocean762", corpus="sentences")
     if given.speakers:
         corpus = some_speakers(corpus, given.speakers)
-    names = ("whisper-tiny", "whisper-base")
+    names = ("whisper-tiny", "openai/whisper-base")
     heads = {
         name: AnnotatorHeads(loss="ccc", encoder={"speech": name, "text": "minilm"})
         for name in names

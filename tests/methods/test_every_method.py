@@ -18,8 +18,6 @@ import dissensus as ds
 from dissensus import Corpus
 from dissensus.contents import Contents, Kind
 from dissensus.encoders import ENCODERS, TextEncoder
-from dissensus.encoders.framework.pretrained import weights_file
-from dissensus.errors import InstallError
 from dissensus.methods import METHODS, PRESETS, method
 from dissensus.methods.framework.base import Method
 from dissensus.metrics import scores
@@ -65,13 +63,6 @@ class Modality:
     tune: str | int = "nothing"
 
 
-def _has_whisper_base() -> bool:
-    try:
-        return weights_file("whisper-base").exists()
-    except InstallError:
-        return False
-
-
 def _modalities() -> dict[str, Modality]:
     """By name; "tiny" is a folder with a small random BERT."""
     results = {
@@ -83,8 +74,6 @@ def _modalities() -> dict[str, Modality]:
     media: dict[Kind, Callable[[int], Any]] = {"image": picture, "audio": _clip, "video": _film}
     for kind, built in media.items():
         for name in filter(None, ENCODERS[kind]):
-            if name == "whisper-base" and not _has_whisper_base():  # an extra of 130 MB
-                continue
             results[f"{kind} {name}"] = Modality(kind, built, name)
             if name != "features":  # which has no network
                 results[f"{kind} {name}, tuned"] = Modality(kind, built, name, 1)

@@ -1,4 +1,4 @@
-"""Speech encoders: Whisper-tiny and -base, from packages; wav2vec2, HuBERT, WavLM, Whisper."""
+"""Speech encoders: Whisper-tiny from a package; wav2vec2, HuBERT, WavLM and Whisper."""
 
 from __future__ import annotations
 
@@ -210,9 +210,9 @@ class SpeechEncoder(NeuralEncoder):
     padded with silence and becomes one position.
 
     Args:
-        name: "whisper-tiny" (the encoder of Whisper-tiny.en, 384 wide), "whisper-base" (many
-            languages, 512 wide), or a folder or a name on the hub of a wav2vec2, HuBERT, WavLM
-            or Whisper.
+        name: "whisper-tiny" (the encoder of Whisper-tiny.en, 384 wide), or a folder or a name on
+            the hub of a wav2vec2, HuBERT, WavLM or Whisper, such as "openai/whisper-base" (many
+            languages, 512 wide).
         seconds: how much of a clip is read; the rest is cut off. Whisper reads up to 30.
     """
 

@@ -26,7 +26,7 @@ FEATURES = ("features", "FeaturesEncoder")
 ENCODERS: dict[Kind, dict[str, tuple[str, str]]] = {
     "text": {"minilm": TEXT, "words:": ("words", "WordsEncoder"), "": TEXT},
     "image": {"efficientnet-lite0": IMAGE, "features": FEATURES, "": IMAGE},
-    "audio": {"whisper-tiny": SPEECH, "whisper-base": SPEECH, "": SPEECH},
+    "audio": {"whisper-tiny": SPEECH, "": SPEECH},
     "video": {"efficientnet-lite0": VIDEO, "": VIDEO},
     "features": {"features": FEATURES},
 }

