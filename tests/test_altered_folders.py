@@ -67,6 +67,14 @@ def test_a_corpus(
     assert message in str(refused.value) and "\n" not in str(refused.value)
 
 
+def test_codes_of_contents_are_integers(corpus: Corpus, tmp_path: Path) -> None:
+    corpus.save(tmp_path / "out")
+    codes = pa.ExtensionArray.from_storage(pa.bool8(), pa.array([0] * N, pa.int8()))
+    alter(tmp_path / "out" / "items.parquet", "content.text", codes)
+    with pytest.raises(DissensusError, match="codes of 'text' are bool, not integers"):
+        Corpus.load(tmp_path / "out")
+
+
 @pytest.mark.parametrize(
     ("label", "message"),
     [

@@ -121,6 +121,8 @@ class CorpusFields(OfNames):
         for role, codes in self.content.items():
             if codes.shape != (n_items,):
                 raise DataError(f"{self.name}: {n_items} items but {len(codes)} codes of {role!r}")
+            if codes.dtype.kind not in "iu":
+                raise DataError(f"{self.name}: codes of {role!r} are {codes.dtype}, not integers")
             if codes.size and not -1 <= codes.min() <= codes.max() < len(self.contents[role]):
                 raise DataError(f"{self.name}: codes of {role!r} point outside its contents")
         self._check_lengths()
