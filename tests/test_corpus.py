@@ -355,28 +355,9 @@ def test_dropping_is_seeded_and_random() -> None:
     assert pairs(shuffled.drop_labels(0.5, seed=1)["one"]) == first  # in any order of rows
 
 
-def test_anonymous_answers_are_dropped_one_by_one() -> None:
-    scale = Nominal(("no", "yes"))
-    n = 10_000
-    rows = Annotations.from_arrays(np.arange(n), None, np.zeros(n, int), scale)
-    votes = Annotations.from_arrays(
-        np.arange(n), None, np.zeros(n, int), scale, count=np.full(n, 5)
-    )
-    corpus = Corpus.build("votes", Names.range(n), {"rows": rows, "votes": votes})
-    kept = corpus.drop_labels(0.3, seed=1)
-    assert kept["rows"].n_rows == 7000
-    assert kept["votes"].n_answers / 50_000 == pytest.approx(0.7, abs=0.01)
-    assert kept["votes"].count is not None
-    assert 1 <= kept["votes"].count.min() and kept["votes"].count.max() == 5
-    assert kept.equals(corpus.drop_labels(0.3, seed=1))
-
-
-def test_what_one_anonymous_person_said_at_one_time_goes_together() -> None:
-    item, response = np.arange(100) // 5, np.arange(100)
-    answers = Annotations.from_arrays(item, None, item / 20, Interval(0, 1), response=response)
-    corpus = Corpus.build("ratings", Names.range(20), {"valence": answers, "arousal": answers})
-    kept = corpus.drop_labels(0.3)
-    assert kept["valence"].n_rows == 70 and kept.joint("valence", "arousal").item.size == 70
+def test_labels_of_unknown_annotators_are_not_dropped() -> None:
+    with pytest.raises(DataError, match="dropping labels needs known annotators"):
+        bare().drop_labels(0.5)
 
 
 # ---- saving and loading ----

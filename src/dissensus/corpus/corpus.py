@@ -17,12 +17,10 @@ from dissensus.corpus.fields import CorpusFields, Joint, plain_column
 from dissensus.corpus.folder import read_corpus, write_corpus
 from dissensus.corpus.tables import (
     answer_table,
-    dropped_keys,
+    dropped_pairs,
     of_answers,
     pair_of,
     pairs_of,
-    response_of,
-    thinned,
 )
 from dissensus.errors import DataError, counted, listed
 from dissensus.files.folders import writing
@@ -286,8 +284,7 @@ class Corpus(CorpusFields):
         """Drop this share of every annotator's answers, at random.
 
         The share counts pairs of item and annotator: the answers of a pair are dropped from all
-        questions or from none. Anonymous answers are dropped one by one, those of one response
-        together. A rationale is dropped with its answer.
+        questions or from none. A rationale is dropped with its answer.
 
         Args:
             items: those whose answers are counted and dropped, as in `select`; all if left out.
@@ -299,21 +296,8 @@ class Corpus(CorpusFields):
         if items is not None:
             codes = _codes(items, self.items, "item")
             counted = {q: a.take(np.isin(a.item, codes)) for q, a in counted.items()}
-        pairs = dropped_keys(counted, pair_of, share, seed)
-        responses = dropped_keys(counted, response_of, share, seed)
-        kept = {}
-        for question, answers in self.questions.items():
-            if (pair := pair_of(answers)) is not None:
-                kept[question] = answers.take(~np.isin(pair, pairs))
-            elif (response := response_of(answers)) is not None:
-                kept[question] = answers.take(~np.isin(response, responses))
-            elif items is None:
-                kept[question] = thinned(answers, share, seed)
-            else:
-                raise DataError(
-                    f"{self.name}: annotators of {question!r} are anonymous; their answers to some "
-                    "items cannot be dropped alone: select the items first"
-                )
+        pairs = dropped_pairs(counted, share, seed)
+        kept = {q: a.take(~np.isin(pair_of(a), pairs)) for q, a in self.questions.items()}
         rationales = of_answers(self.rationales, self.questions, kept)
         return replace(self, questions=kept, rationales=rationales)
 
