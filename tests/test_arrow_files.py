@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import dissensus as ds
+from dissensus.errors import DataError
 from dissensus.files.arrow import arrow_table, parquet_table, row_groups
 from dissensus.files.plain import unpacking_up_to
 from tests.error_texts import error_text
@@ -153,6 +154,19 @@ def test_sizes_that_contradict_the_column_do_not_end_the_process(tmp_path: Path)
     assert done.returncode == 1, done.stderr
     assert "histogram size mismatch" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_many_small_row_groups_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    for size, n_columns, refused in ((1, 21, True), (1, 20, False), (100, 21, False)):
+        column = np.arange(500 * size)
+        table = pa.table({str(number): column for number in range(n_columns)})
+        pq.write_table(table, path, row_group_size=size)
+        if refused:
+            with pytest.raises(DataError, match="500 rows in 500 row groups, .* at least 100 rows"):
+                parquet_table(path.read_bytes(), path)
+        else:
+            assert parquet_table(path.read_bytes(), path).equals(table)
 
 
 def test_a_damaged_footer_is_refused() -> None:

@@ -28,6 +28,7 @@ _TYPES = (
 )
 _DICTIONARIES = {2, 8}  # the encodings PLAIN_DICTIONARY and RLE_DICTIONARY
 _DEEPEST = 32
+_MOST_SMALL_CHUNKS = 10_000  # of fewer than 100 rows each
 
 
 @dataclass(frozen=True)
@@ -184,6 +185,13 @@ def check_parquet(
     """Refuse a file that declares to unpack to too much; its columns in all row groups, and its
     size."""
     n_packed = file.seek(0, 2)
+    about = pq.read_metadata(file)
+    n_groups, n_chunks = about.num_row_groups, about.num_row_groups * about.num_columns
+    if n_groups > 100 and n_chunks > _MOST_SMALL_CHUNKS and about.num_rows < 100 * n_groups:
+        raise DataError(
+            f"{path}: {about.num_rows:,} rows in {n_groups:,} row groups, which takes minutes to "
+            "read; write it again with at least 100 rows in each"
+        )
     chunks = [chunk for group in row_groups(file) for chunk in group]
     sizes = (max(one.n_bytes, one.n_values * WIDTHS.get(one.type, 8)) for one in chunks)
     check_unpacked(path, int(sum(sizes)), n_packed, ratio_only)  # of pages, or that many values
