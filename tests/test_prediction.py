@@ -217,9 +217,9 @@ def saved(folder: Path) -> Predictions:
 def test_an_unknown_format_number_is_refused(tmp_path: Path) -> None:
     saved(tmp_path / "answers")
     path = tmp_path / "answers/predictions.json"
-    path.write_text(path.read_text().replace('"format": 3', '"format": 7'))
+    path.write_text(path.read_text().replace('"format": 1', '"format": 7'))
     assert error_text(Predictions.load, tmp_path / "answers") == (
-        f"{path}: format number 7, this version reads 1 to 3; "
+        f"{path}: format number 7, this version reads 1; "
         "read it with the version of dissensus that wrote it"
     )
 
@@ -236,18 +236,6 @@ def test_a_corpus_folder_is_not_taken_for_predictions(tmp_path: Path) -> None:
 
 
 # ---- attention ----
-
-
-def test_only_a_folder_with_attention_or_densities_has_its_format_number(tmp_path: Path) -> None:
-    built = prediction(SCALE_OF["nominal"])
-    without = replace(built, attention=())
-    fronts = []
-    for one, densities in ((built, []), (without, []), (without, [density("valence")])):
-        Predictions({"q": one}, "m", "c", densities).save(tmp_path / "p", overwrite=True)
-        fronts.append(json.loads((tmp_path / "p" / "predictions.json").read_text()))
-    assert [front["format"] for front in fronts] == [3, 1, 2]
-    maps = [front["questions"][0]["attention"] for front in fronts]
-    assert maps == [["text", "image"], None, None]
 
 
 def test_maps_that_questions_share_are_written_once(tmp_path: Path) -> None:

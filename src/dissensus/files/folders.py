@@ -271,10 +271,9 @@ WORDS = {"config": "model"}  # what a folder is called, if not after its JSON fi
 BESIDE = {  # files of a folder that have no checksum in its JSON file
     "config": ("model.safetensors", "trained_items.parquet", "README.md", "log.csv"),
 }
-FORMAT = 1  # of a folder; a kind has a higher one where an old version would misread it
+FORMAT = 1  # of a folder
 TIMES = ("when", "seconds")  # what differs from run to run has no checksum
 CHECKSUMS = "checksums"  # in the JSON of a folder: of itself and of the tables, by name
-NEWEST = {"predictions": 3}  # the highest format number that is read, if not FORMAT
 
 _CHUNK = 1 << 20  # bytes that are read at a time
 MANY_ROWS = 1 << 24  # of a column of whole numbers: very many
@@ -361,13 +360,13 @@ def _front_of(folder: Path, kind: str) -> dict[str, Any] | None:
     return content if ours and type(content.get("format")) is int else None
 
 
-def write_json(folder: Path, kind: str, content: dict[str, Any], number: int = FORMAT) -> None:
+def write_json(folder: Path, kind: str, content: dict[str, Any]) -> None:
     """Write `kind`.json, which says what the folder is, with the format number.
 
     It has a checksum of itself and of each table in the folder, so it is written last. The content
     of a model has a checksum already.
     """
-    front = json.loads(json.dumps({"format": number, "kind": kind, **content}))
+    front = json.loads(json.dumps({"format": FORMAT, "kind": kind, **content}))
     sums = {path.name: _file_checksum(path) for path in sorted(folder.glob("*.parquet"))}
     if "checksum" not in content:
         front[CHECKSUMS] = {f"{kind}.json": _json_checksum(front)} | sums
@@ -394,11 +393,9 @@ def read_json(folder: str | Path, kind: str, schema: Any = dict[str, Any]) -> di
     except DataError as error:
         raise DataError(f"{error}; make the folder again") from None
     number = content.get("format") if isinstance(content, dict) else None
-    newest = NEWEST.get(kind, FORMAT)
-    if type(number) is not int or number not in range(FORMAT, newest + 1):
-        known = f"{FORMAT}" if newest == FORMAT else f"{FORMAT} to {newest}"
+    if type(number) is not int or number != FORMAT:
         raise DataError(
-            f"{path}: format number {cut(repr(number))}, this version reads {known}; "
+            f"{path}: format number {cut(repr(number))}, this version reads {FORMAT}; "
             "read it with the version of dissensus that wrote it"
         )
     try:

@@ -34,8 +34,7 @@ _PredictionFields = TypedDict(
         "attention": list[str] | None,
         "attention of": NotRequired[int],
         "members": bool,
-        "member attention": NotRequired[list[str]],
-        "gives": NotRequired[str],
+        "gives": str,
     },
 )
 
@@ -52,7 +51,7 @@ class PredictionsFields(TypedDict):
     method: str
     corpus: str
     questions: list[_PredictionFields]
-    densities: NotRequired[list[_DensityFields]]
+    densities: list[_DensityFields]
 
 
 @dataclass(frozen=True)
@@ -113,7 +112,7 @@ def read_prediction(folder: Path, number: int, front: dict[str, Any]) -> Predict
         tuple(_read_attention(tables, *pair) for pair in enumerate(front["attention"] or ())),
         _array(tables.read("members")["answer"]).T if front["members"] else None,
         items["disagreement"].cast(pa.float64()).to_numpy() if "disagreement" in items else None,
-        front.get("gives", "share"),
+        front["gives"],
         trained=np.array(items["trained"].cast(pa.bool_()), bool) if "trained" in items else None,
     )
 

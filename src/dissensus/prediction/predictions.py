@@ -10,15 +10,11 @@ from typing import Any
 import numpy as np
 
 from dissensus.errors import DataError, did_you_mean, listed
-from dissensus.files.folders import FORMAT, read_json, reading, write_json, writing
+from dissensus.files.folders import read_json, reading, write_json, writing
 from dissensus.prediction.folder import PredictionsFields, read_prediction, write_prediction
 from dissensus.prediction.joint_density import JointDensity, read_density, write_density
 from dissensus.prediction.prediction import Prediction
 from dissensus.tables import html_rows
-
-# format numbers of folders with what older versions would not read
-WITH_DENSITIES = 2
-WITH_ATTENTION = 3
 
 
 class Predictions(Mapping[str, Prediction]):
@@ -107,14 +103,9 @@ class Predictions(Mapping[str, Prediction]):
                 entry = write_prediction(folder, number, question, kept)
                 fronts.append(entry if same is None else entry | {"attention of": same})
             front = {"method": self.method, "corpus": self.corpus, "questions": fronts}
-            number = FORMAT
-            if self.densities:
-                densities = enumerate(self.densities.values())
-                front["densities"] = [write_density(folder, *pair) for pair in densities]
-                number = WITH_DENSITIES
-            if any(prediction.attention for prediction in self.values()):
-                number = WITH_ATTENTION
-            write_json(folder, "predictions", front, number)
+            densities = enumerate(self.densities.values())
+            front["densities"] = [write_density(folder, *pair) for pair in densities]
+            write_json(folder, "predictions", front)
 
     @classmethod
     def load(cls, path: str | Path) -> Predictions:
@@ -129,6 +120,6 @@ class Predictions(Mapping[str, Prediction]):
                     other = front["questions"][entry["attention of"]]["name"]
                     prediction = replace(prediction, attention=by_question[other].attention)
                 by_question[entry["name"]] = prediction
-            entries = enumerate(front.get("densities", []))
+            entries = enumerate(front["densities"])
             densities = [read_density(folder, *pair) for pair in entries]
             return cls(by_question, front["method"], front["corpus"], densities)

@@ -68,10 +68,7 @@ def test_without_scores_of_items_there_is_no_p_from_seeds_or_folds(n_seeds: int)
     saved_before = compared(built, "hate", "DIC", "soft_label", "single")
     assert saved_before.effect == pytest.approx(means[0] - means[1])
     assert np.isnan([saved_before.p, saved_before.low]).all() and saved_before.n_runs == n_seeds
-    assert saved_before.reason == (
-        "not tested: no scores of single items are saved; if an earlier version fitted these "
-        "methods, compare again"
-    )
+    assert saved_before.reason == "not tested: no scores of single items are saved"
     by_nature = replace(built, fits=tuple(with_ece(fit) for fit in built.fits))
     assert compared(by_nature, "hate", "ECE", "soft_label", "single").reason == (
         "not tested: it has no score for each item, and other seeds alone do not show what other "
@@ -106,18 +103,6 @@ def test_a_run_with_a_fit_that_ended_badly_is_left_out_and_said() -> None:
         *("hate", "DIC", "soft_label", "single"),
     )
     assert dic.notes == ("1 of 3 runs left out: one method has no score",)
-
-
-def test_fits_saved_without_scores_on_items_are_not_left_out() -> None:
-    """A comparison begun by an earlier version, which saved fewer scores on items."""
-    whole = comparison()
-    fits = [replace(f, items=None) if f.seed == 0 else f for f in whole.of("single")]
-    mixed = replace(whole, fits=(*fits, *whole.of("soft_label")))
-    alone = compared(mixed, "hate", "accuracy", "single")
-    mean = np.mean([f.score("hate", "accuracy") for f in fits])
-    assert alone.effect == pytest.approx(mean) and alone.n_runs == 3
-    against = compared(mixed, "hate", "accuracy", "soft_label", "single")
-    assert (against.n_runs, against.test) == (3, "none") and np.isnan(against.p)
 
 
 def test_items_of_one_group_are_drawn_together() -> None:

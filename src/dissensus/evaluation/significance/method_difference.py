@@ -27,10 +27,7 @@ NOT_OF_ITEMS = (
     "would"
 )
 RAISED = "no interval: noise of few items raises it"
-NOT_SAVED = (
-    "not tested: no scores of single items are saved; if an earlier version fitted these methods, "
-    "compare again"
-)
+NOT_SAVED = "not tested: no scores of single items are saved"
 Parts = dict[str, np.ndarray]  # what each item contributes to a metric, (n_runs, n_items)
 
 
@@ -90,8 +87,6 @@ class _Sides:
         other = first if second is None else second
         theirs = {name: results.runs(question, name, other) for name in names}
         if not all(len(runs.items) for runs in (*mine.values(), *theirs.values())):
-            return None
-        if any(_lacks_item_scores(results, question, metric, m, names) for m in {first, other}):
             return None
         keys, items = shared_runs(mine[names[0]], theirs[names[0]])
         whole = _whole(results, keys, [first] if second is None else [first, second])
@@ -185,16 +180,6 @@ def _whole(results: Results, keys: list[RunKey], methods: list[str]) -> list[Run
             broken = {key for key in keys if key[1] in {run for _, run in broken}}
         bad |= broken
     return [key for key in keys if key not in bad]
-
-
-def _lacks_item_scores(
-    results: Results, question: str, metric: str, method: str, parts: tuple[str, ...]
-) -> bool:
-    """Whether a run has scores but none on items: an earlier version saved fewer of them."""
-    of_items = [results.runs(question, name, method).scores for name in parts]
-    lacking = np.logical_or.reduce([np.isnan(scores).all(axis=1) for scores in of_items])
-    scored = ~np.isnan(_figures(results, question, metric, method).scores).all(axis=1)
-    return bool((lacking & scored).any())
 
 
 def _untested(
