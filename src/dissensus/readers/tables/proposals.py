@@ -51,14 +51,13 @@ from dissensus.readers.tables.column_names import (
     words_of,
 )  # fmt: skip
 from dissensus.readers.tables.rows import FEW_VALUES, Rows
+from dissensus.readers.tables.structure import LARGEST_RATING, MOST
 from dissensus.readers.tables.vote_columns import propose_votes
 from dissensus.scales import as_numbers
 
 Grid = dict[str, dict[str, str]]  # pattern -> annotator -> column
 Objects = list[dict[str, str]]  # of each row, without nulls; empty for a blank cell
 SHARE = 0.1  # of the filled cells: values of a scale
-MOST = 0.9  # of the cells of a column: with values that other columns have
-LARGEST_RATING = 100
 MANY = 6  # so many columns numbered from 0 or 1 are annotators, even without a blank cell
 MOST_COMPARED = 200  # different sets of values that are compared with one another
 MOST_NAMED = 30  # columns or keys that a command in a message names
@@ -362,6 +361,24 @@ def propose_alike(rows: Rows, stated: Layout) -> Layout | None:
     of_items = any(len(of) == len(alike) for way in families(alike) for of in way.values())
     if person and of_items and not any(candidates(role, rows, alike) for role in CONTENTS):
         return Layout(item=COLUMN, annotator=person, answer=alike)
+    alike, ways = _ways_to_read(rows, free, alike, person)
+    about = (
+        f"{rows.path}: no column of answers recognised: {listed(alike)} have the same values, "
+        "but may be annotators or questions"
+    )
+    raise UnclearError.of(about, rows.path, ways)
+
+
+def _ways_to_read(
+    rows: Rows, free: Sequence[str], alike: tuple[str, ...], person: str | None
+) -> tuple[tuple[str, ...], dict[str, Layout]]:
+    """The columns of answers among those with the same values, and what they may be, with the
+    layout of each.
+
+    Args:
+        free: columns that look like scales; `alike` are among them.
+        person: the column that names an annotator in each row, if there is one.
+    """
     ways = {"if each is an annotator": Layout(format="wide")}
     if len(alike) <= MOST_NAMED:
         ways["if each is an annotator"] = Layout(annotators=alike)
@@ -387,11 +404,7 @@ def propose_alike(rows: Rows, stated: Layout) -> Layout | None:
                 )
             }
         ways[f"if each is an item, and {first!r} names the annotator"] = items
-    about = (
-        f"{rows.path}: no column of answers recognised: {listed(alike)} have the same values, "
-        "but may be annotators or questions"
-    )
-    raise UnclearError.of(about, rows.path, ways)
+    return alike, ways
 
 
 # ---- lists and objects in cells ----
