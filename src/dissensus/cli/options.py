@@ -304,15 +304,17 @@ class Input:
 
     def arguments(self) -> list[str]:
         """FILE and the options as the user typed them."""
-        arguments = [str(self.file)]
+        return [str(self.file), *itertools.chain.from_iterable(self._words())]
+
+    def _words(self) -> list[list[str]]:
+        """The words of each option that the user typed."""
+        words = []
         for field in fields(self)[1:]:
             value, option = getattr(self, field.name), f"--{field.name.replace('_', '-')}"
-            if value is True:
-                arguments.append(option)
-            elif value is not None and value is not False:
-                for part in value if isinstance(value, list) else [value]:
-                    arguments += [option, str(part)]
-        return arguments
+            if value not in (None, False):
+                values = value if isinstance(value, list) else [value]
+                words += [[option] if one is True else [option, str(one)] for one in values]
+        return words
 
     def each(self) -> list[Input]:
         """FILE once for each corpus in it, if it is a folder of several and none is chosen."""
@@ -329,17 +331,18 @@ class Input:
             say: prints a note; to stderr if left out.
         """
         from dissensus import datasets
+        from dissensus.readers import layout
 
         _load_pyarrow()
         typed, options = self._typed(), self.options()
-        try:
-            corpus = datasets.read(self.file, **options)
-        except NoAnswersError as error:
-            if unanswered:
-                corpus = datasets.read(self.file, **options | {"answer": ()})
-            else:
-                options |= _chosen(self.file, error, options)
+        with layout.typed(str(self.file), self._words()):
+            try:
                 corpus = datasets.read(self.file, **options)
+            except NoAnswersError as error:
+                if not unanswered:
+                    options |= _chosen(self.file, error, options)
+                more = {"answer": ()} if unanswered else {}
+                corpus = datasets.read(self.file, **options | more)
         if not typed and not self.remember and self.settings_file.is_file():
             n_answers = sum(one.n_answers for one in corpus.questions.values())
             sizes = f"{counted(corpus.n_annotators, 'annotator')} on "

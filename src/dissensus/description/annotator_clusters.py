@@ -340,10 +340,13 @@ MOST_CLUSTERS = 6
 FEWEST_SHARED = 10  # items of two annotators whose agreement counts
 FEWEST_MEMBERS = 3  # of a camp: two who deviate alike may have copied from each other
 FEWEST_ANNOTATORS = 2 * FEWEST_MEMBERS
-SIGNIFICANT = 0.05
+SIGNIFICANT = 0.01  # level of the test, as every report has its sentence
 CLEAR = 1.645  # standard errors by which a cluster predicts a member better: 5 % by chance
 MEASURES = {"interval": "correlation", "multi-label": "Cohen's kappa (MASI)"}  # else Cohen's kappa
-ENOUGH = 5  # simulated crowds at least as clustered, after which p is above 0.05
+MOST_SIMULATED = 99  # crowds: the fewest of which p can be as low as the level
+ENOUGH = (
+    5  # simulated crowds at least as clustered, after which p is above 0.05, and so above the level
+)
 ITERATIONS = 60
 AGAIN = 5  # iterations for a simulated crowd, from what it was simulated with
 
@@ -364,7 +367,9 @@ class AnnotatorClusters:
     `p` is the share of simulated crowds without camps that look as clustered as the annotators do.
     """
 
-    clusters: tuple[Cluster, ...]  # of two annotators or more, the largest first; only if p <= 0.05
+    clusters: tuple[
+        Cluster, ...
+    ]  # of two annotators or more, the largest first; only if p <= SIGNIFICANT
     others: tuple[str, ...]  # annotators of no cluster
     left_out: tuple[str, ...]  # at chance, constant or contrary, and copies of another one
     measure: str
@@ -378,7 +383,6 @@ class AnnotatorClusters:
 
 def cluster_annotators(
     annotations: Annotations,
-    n_simulated: int = 99,
     seed: int = 0,
     left_out: Collection[str] | None = None,
 ) -> AnnotatorClusters | None:
@@ -391,7 +395,6 @@ def cluster_annotators(
     eigenvalues. `docs/report.md` explains both, and who is left out.
 
     Args:
-        n_simulated: crowds at most; fewer if it is soon clear that no camps are needed.
         left_out: names; those who are marked (`marks`) if None.
 
     Returns:
@@ -422,7 +425,7 @@ def cluster_annotators(
     strengths, vectors = _spectrum(alike)
     by_chance: list[np.ndarray] = []
     n_as_strong = 0
-    while len(by_chance) < n_simulated and n_as_strong < ENOUGH:
+    while len(by_chance) < MOST_SIMULATED and n_as_strong < ENOUGH:
         code = model.simulate(fitted.share, tables, generator)
         again = model.fit(model.one_hot(code), fitted, AGAIN)
         simulated = np.where(shared, model.alike(code, again), 0.0)

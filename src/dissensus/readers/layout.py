@@ -205,7 +205,11 @@ class Layout:
             stated["annotators"] = [",".join(stated["annotators"])]
         options = {name: _OPTIONS.get(name, f"--{name}") for name in stated}
         words = [w for name, values in stated.items() for v in values for w in (options[name], v)]
-        return shlex.join(["dissensus", "describe", path, *words])
+        file, typed = _typed.get()
+        also = (
+            [word for one in typed if one[0] not in words for word in one] if path == file else []
+        )
+        return shlex.join(["dissensus", "describe", path, *words, *also])
 
     def to_toml(self) -> str:
         """The layout as TOML, a line for each field that is stated."""
@@ -270,6 +274,17 @@ class UnclearError(NoAnswersError):
         return error
 
 
+@contextmanager
+def typed(file: str, options: list[list[str]]) -> Iterator[None]:
+    """Commands that are proposed for this file have the options that the user typed, too."""
+    token = _typed.set((file, options))
+    try:
+        yield
+    finally:
+        _typed.reset(token)
+
+
+_typed: ContextVar[tuple[str, list[list[str]]]] = ContextVar("options typed", default=("", []))
 _taken: ContextVar[list[Layout] | None] = ContextVar("layouts taken", default=None)
 
 

@@ -14,6 +14,7 @@ from dissensus.agreement.registry import compares_pairs, why_unfit
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.description import AnnotatorClusters
+from dissensus.description.annotator_clusters import SIGNIFICANT
 from dissensus.description.marks import without_marked
 from dissensus.report.blocks import Bars, Block, Figure, Section, Table, Text
 from dissensus.report.figures import matrix, rows_of
@@ -202,7 +203,7 @@ def _clusters(
 
 def no_clusters_sentence(question: str, clusters: AnnotatorClusters) -> str:
     """That no clusters are named, and the evidence."""
-    why = "no two camps of three or more can be told apart" if clusters.p <= 0.05 else (
+    why = "no two camps of three or more can be told apart" if clusters.p <= SIGNIFICANT else (
         "a common view of the items, strictness, reliability and use of values explain who agrees "
         "with whom"
     )  # fmt: skip
