@@ -135,6 +135,12 @@ def test_a_common_view_makes_no_clusters(make: Callable[[int], Annotations]) -> 
     assert all(result is not None and result.p > 0.02 for result in results)
 
 
+def test_what_one_crowd_in_fifty_would_show_is_not_named() -> None:
+    """Camps on too few items: every report has the sentence, so 5 % would be too often untrue."""
+    result = cluster_annotators(crowd(10, camps=True, n_items=70))
+    assert result is not None and 0.01 < result.p < 0.05 and not result.clusters
+
+
 def test_annotators_at_random_belong_to_no_camp() -> None:
     answers = from_matrix(two_camps(3, random=2), Nominal(("no", "yes")))
     result = cluster_annotators(answers)

@@ -120,13 +120,6 @@ class RatingsTruth(Truth):
         bins = self.scale.bins(HUNDREDTHS / 100)
         return HUNDREDTHS[np.searchsorted(bins, np.arange(self.scale.n_bins), side="right") - 1]
 
-    def blind_density(self) -> np.ndarray:
-        """The mean of all annotators' densities, (n_items, 201).
-
-        Without knowing the annotator, none has a lower mean absolute error than its median.
-        """
-        return self._blind_by_kind()[self._kinds[1]]
-
     def blind_distribution(self) -> np.ndarray:
         cumulated = np.pad(self._blind_by_kind().cumsum(axis=1), ((0, 0), (1, 0)))
         at = np.append(0, np.searchsorted(HUNDREDTHS, self._tops) + 1)
