@@ -273,6 +273,15 @@ def test_few_annotators_cannot_show_a_difference() -> None:
     )
 
 
+def test_annotators_who_all_agree_do_not_differ() -> None:
+    item = np.repeat(np.arange(13), 3)
+    who = np.concatenate([np.random.default_rng(n).permutation(7)[:3] for n in range(13)])
+    answers = Annotations.from_arrays(item, who, item, Nominal(tuple("abcdefghijklm")))
+    codes = np.array([int(name) % 2 for name in answers.annotators])
+    tests = permutation_tests(answers, codes, 2, 0)
+    assert tests.level > 0.05 and tests.levels == pytest.approx(0.0)
+
+
 def test_a_group_without_answers_stays_in_the_table() -> None:
     answers = Annotations.from_rows([("t1", "ann", "yes"), ("t1", "bob", "no")])
     names = Names([*answers.annotators, "cleo"])

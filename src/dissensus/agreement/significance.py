@@ -415,10 +415,11 @@ def _mean_statistic(values: np.ndarray, errors: np.ndarray) -> Statistic:
 
 
 def _weights(values: np.ndarray, errors: np.ndarray) -> np.ndarray:
-    """One over how much annotators differ and their error, (n,)."""
+    """One over how much annotators differ and their error, (n,); the largest is 1."""
     squares = ((values - values.mean(axis=0)) ** 2).sum(axis=1)
     spread = max(float(squares.mean() - errors.mean()), 0.0)
-    return np.asarray(1.0 / (spread + errors + 1e-9 * squares.sum() + 1e-300))
+    apart = spread + errors + 1e-9 * squares.sum() + 1e-300
+    return np.asarray(apart.min() / apart)
 
 
 def _permuted(
