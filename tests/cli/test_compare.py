@@ -156,10 +156,10 @@ def test_the_official_split_where_there_is_one(
 
 def test_settings_of_one_method_and_of_all(run: Run, crowd: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    more = ("--set", "soft-label:loss=jsd", "--trials", 2)
+    more = ("--set", "soft-label:loss=kl", "--trials", 2)
     assert run(*typed(crowd, out, *more, methods="prior,single,soft-label")).code == 0
     results = Results.load(out)
-    assert {fit.settings["loss"] for fit in results.of("soft-label")} == {"jsd"}
+    assert {fit.settings["loss"] for fit in results.of("soft-label")} == {"kl"}
     for fit in (*results.of("single"), *results.of("soft-label")):
         assert len(fit.tried) == 2 and fit.settings["training.epochs"] == 2
         assert all("training.epochs" not in one["settings"] for one in fit.tried)

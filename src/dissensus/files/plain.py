@@ -75,7 +75,7 @@ def plain_bytes(path: str | os.PathLike[str]) -> bytes:
 # ---- the limit ----
 
 
-def size_of(size: int | float | str) -> int:
+def size_of(size: int | float | str, what: str = "max_unpacked") -> int:
     """A number of bytes, also written with a unit.
 
     Example:
@@ -84,7 +84,7 @@ def size_of(size: int | float | str) -> int:
     """
     match = re.fullmatch(r"\s*(\d{1,15}(?:\.\d+)?)\s*([KMGT]?)i?B?\s*", str(size), re.IGNORECASE)
     if match is None or not (n_bytes := int(float(match[1]) * _UNITS[match[2].upper()])):
-        raise DataError(f"max_unpacked must be a size such as 8GB or 500MB, found {size!r}")
+        raise DataError(f"{what} must be a size such as 8GB or 500MB, found {size!r}")
     return n_bytes
 
 

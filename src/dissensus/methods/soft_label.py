@@ -29,8 +29,8 @@ class SoftLabel(LabelMethod):
 
     Args:
         loss: how far the prediction is from the target, in nats: "ce" cross-entropy, "kl" (the
-            same but for a constant), "inverse-kl", which avoids mass on answers that no
-            annotator gave (a target of 0 counts as 1e-6), or "jsd", bounded and symmetric.
+            same but for a constant), or "inverse-kl", which avoids mass on answers that no
+            annotator gave (a target of 0 counts as 1e-6).
         target: the aggregator whose distribution is learned: "soft-vote", the share of annotators
             who gave each answer; "softmax-vote" (Fornaciari et al. 2021); "dawid-skene", ...
         weighted: whether an item is weighted by its number of answers.

@@ -19,7 +19,7 @@ from torch.nn import functional as F
 
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale
 
-Divergence = Literal["ce", "kl", "inverse-kl", "jsd"]
+Divergence = Literal["ce", "kl", "inverse-kl"]
 
 FLOOR = 1e-6  # least mass of a target that a logarithm is taken of, as in Fornaciari et al.'s data
 
@@ -280,19 +280,10 @@ def inverse_kl(p: Tensor, log_q: Tensor) -> Tensor:
     return (log_q.exp() * (log_q - p.clamp(min=FLOOR).log())).sum(dim=-1)
 
 
-def jsd(p: Tensor, log_q: Tensor) -> Tensor:
-    """The mean of both divergences from the middle of p and q; at most ln 2."""
-    q = log_q.exp()
-    log_middle = ((p + q) / 2).clamp(min=torch.finfo(q.dtype).tiny).log()
-    from_p = torch.xlogy(p, p) - p * log_middle
-    return 0.5 * (from_p + q * (log_q - log_middle)).sum(dim=-1)
-
-
 DIVERGENCES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "ce": cross_entropy,
     "kl": kl,
     "inverse-kl": inverse_kl,
-    "jsd": jsd,
 }
 
 

@@ -253,7 +253,7 @@ def test_a_limit_that_is_no_size(monkeypatch: pytest.MonkeyPatch) -> None:
     letters = Letters()
     monkeypatch.setenv("DISSENSUS_CACHE_LIMIT", "plenty")
     assert error_text(encode, letters, texts_of("ab")) == (
-        "DISSENSUS_CACHE_LIMIT: a size must be a number and a unit, e.g. '20 GB', found 'plenty'"
+        "DISSENSUS_CACHE_LIMIT must be a size such as 8GB or 500MB, found 'plenty'"
     )
     assert letters.asked == []
 

@@ -31,6 +31,7 @@ from dissensus.contents import Contents
 from dissensus.encoders.framework.store import Store, Unreadable
 from dissensus.errors import DataError
 from dissensus.files.folders import reason_of
+from dissensus.files.plain import size_of
 
 if TYPE_CHECKING:
     from dissensus.encoders.framework.base import Encoder
@@ -42,8 +43,6 @@ LIMIT = "20 GB"  # of all pieces together, unless DISSENSUS_CACHE_LIMIT is set
 LEFTOVER = 3600  # seconds after which an unfinished piece is deleted
 BLOCK = 4096  # bytes that are summed for a checksum
 LARGE = 1 << 30  # bytes above which a joined store is a file on disk
-UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12,
-         "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,23 +68,7 @@ def cache_folder() -> Path:
 def cache_limit() -> int:
     """DISSENSUS_CACHE_LIMIT in bytes."""
     limit = os.environ.get("DISSENSUS_CACHE_LIMIT") or LIMIT
-    try:
-        return size(limit)
-    except DataError as error:
-        raise DataError(f"DISSENSUS_CACHE_LIMIT: {error}") from None
-
-
-def size(text: str) -> int:
-    """A size in bytes.
-
-    Example:
-        >>> size("20 GB"), size("1.5kB"), size("2 GiB"), size("0")
-        (20000000000, 1500, 2147483648, 0)
-    """
-    match = re.fullmatch(r"(\d+\.?\d*|\.\d+)\s*([KMGT]?I?)B?", text.strip().upper())
-    if not match or match[2] not in UNITS:
-        raise DataError(f"a size must be a number and a unit, e.g. '20 GB', found {text!r}")
-    return int(float(match[1]) * UNITS[match[2]])
+    return 0 if limit == "0" else size_of(limit, "DISSENSUS_CACHE_LIMIT")
 
 
 # ---- read and write ----
