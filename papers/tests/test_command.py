@@ -16,6 +16,7 @@ import pytest
 from papers.tests.tiny import QUICK, stems, tweets, vectors
 from papers.tests.tiny_seedbert import corpus
 from tests.cli.conftest import Run
+from tests.cli.test_foreign_files import KINDS, WITHIN, hashes, plant
 from tests.tiny import tiny_bert
 
 
@@ -49,6 +50,21 @@ def test_trained_gone_on_with_and_shown_again(run: Run, data: Path, tmp_path: Pa
     content = json.loads(run("papers", "soft-labels", "--show", out, "--json").out)
     assert sorted(content["conditions"]) == ["pos-test", "stemming-silver"]
     assert content["command"].startswith("dissensus papers soft-labels ")
+
+
+@pytest.mark.parametrize("later", [False, True])
+def test_no_file_of_a_user_is_replaced(run: Run, data: Path, tmp_path: Path, later: bool) -> None:
+    command = ("--conditions", "stemming", "--runs", 1, "--items", 20)
+    for number, content in enumerate(["mine\n"] if later else ["mine\n", "", *KINDS]):
+        out = tmp_path / str(number)
+        if later:
+            assert run(*typed(data, out, *command)).code == 0
+        own = hashes(out).keys()
+        plant(out, ["notes.txt", "fits/notes.txt"] if later else WITHIN, content)
+        before = {path: known for path, known in hashes(out).items() if path not in own}
+        ended = run(*typed(data, out, *command))
+        assert before and "Traceback" not in ended.err
+        assert before.items() <= hashes(out).items(), ended.err
 
 
 def test_few_items_to_try_a_paper_out(run: Run, data: Path, tmp_path: Path) -> None:
