@@ -70,7 +70,8 @@ def _below(rows: Rows, row: int) -> str:
         return ""
     if columns[filled[0]][row].strip().rstrip(":").casefold() in TOTALS:
         return "totals"
-    return "notes" if full[0] and len(filled) == 1 and filled[0] > 0 else ""
+    named = rows.index is not None and rows.index.numbers() is None  # each row, as bob,,m is
+    return "notes" if full[0] and len(filled) == 1 and filled[0] > 0 and not named else ""
 
 
 def without_copies(rows: Rows, roles: ColumnRoles, layout: Layout) -> tuple[Rows, list[LeftOut]]:
