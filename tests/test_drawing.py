@@ -26,7 +26,6 @@ from dissensus.drawing import (
     PALETTE,
     WIDTH,
     draw,
-    draw_items,
 )
 from dissensus.drawing.attention import blended, heat_map
 from dissensus.errors import DataError
@@ -107,7 +106,7 @@ def test_everybody_is_in_the_legend_with_their_answer(preset: str) -> None:
 @pytest.mark.parametrize("preset", PRESETS)
 def test_nothing_leaves_the_drawing(preset: str) -> None:
     corpus = PRESETS[preset](n_items=5, n_annotators=20, labels_per_item=20)
-    root = parsed(draw_items(corpus, range(5)))
+    root = parsed(draw(corpus, range(5)))
     height = float(root.attrib["height"])
     for group in root.iter(f"{SVG}g"):
         match = re.match(r"translate\((\S+) (\S+)\)", group.attrib.get("transform", ""))
@@ -366,7 +365,7 @@ def test_who_marked_without_answering_and_marks_of_nobody() -> None:
 
 def test_several_items_stand_below_one_another() -> None:
     corpus = small([("t1", "ann", "yes"), ("t2", "ann", "no")])
-    both = draw_items(corpus, ["t2", "t1"])
+    both = draw(corpus, ["t2", "t1"])
     assert words(both) == [*words(draw(corpus, "t2")), *words(draw(corpus, "t1"))]
     heights = [float(parsed(draw(corpus, item)).attrib["height"]) for item in ("t1", "t2")]
     assert float(parsed(both).attrib["height"]) > max(heights) + 40

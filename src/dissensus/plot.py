@@ -12,7 +12,7 @@ from typing import Any
 from dissensus.annotations import Annotations
 from dissensus.conversion import corpus_of
 from dissensus.corpus import Corpus
-from dissensus.drawing import draw_items
+from dissensus.drawing import draw
 from dissensus.errors import DataError, counted, listed
 from dissensus.evaluation import Results
 from dissensus.evaluation.best_method import comparison_tables
@@ -120,7 +120,7 @@ def item(
         predictions: with `attention=True` also where annotators look.
     """
     corpus = corpus_of(source)
-    svg = draw_items(corpus, [item], question, predictions)
+    svg = draw(corpus, item, question, predictions)
     name = item if isinstance(item, str) else corpus.items[item]
     code = int(corpus.items.codes([name])[0])
     rows = []

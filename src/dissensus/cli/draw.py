@@ -41,7 +41,7 @@ def draw(
     """
     import numpy as np
 
-    from dissensus.drawing import check_ending, draw_items, save_picture
+    from dissensus.drawing import check_ending, draw, save_picture
     from dissensus.files.folders import check_free_file
     from dissensus.names import split_names
     from dissensus.prediction import Predictions
@@ -62,5 +62,5 @@ def draw(
             f"{predictions}: no attention of annotators is saved there; run `dissensus predict` "
             "with --attention, and a model of a method that has it, e.g. annotator-queries"
         )
-    save_picture(output, draw_items(corpus, items, question, predicted, chosen))
+    save_picture(output, draw(corpus, items, question, predicted, chosen))
     console.say(f"{output}: {counted(len(items), 'item')}")

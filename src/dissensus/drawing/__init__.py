@@ -4,7 +4,7 @@ SVG."""
 from __future__ import annotations
 
 from dissensus.drawing.densities import contour, draw_density
-from dissensus.drawing.items import draw, draw_items
+from dissensus.drawing.items import draw
 from dissensus.drawing.svg import MOST_NAMED, PALETTE, WIDTH, check_ending, save_picture
 
 __all__ = [
@@ -14,7 +14,6 @@ __all__ = [
     "contour",
     "draw",
     "draw_density",
-    "draw_items",
     "check_ending",
     "save_picture",
 ]

@@ -106,7 +106,7 @@ def _stacked(
 
 def draw(
     corpus: Corpus,
-    item: str | int,
+    item: str | int | Iterable[str | int],
     question: str | None = None,
     predictions: Predictions | None = None,
     annotators: Sequence[str] | None = None,
@@ -120,7 +120,7 @@ def draw(
     counts the rest, and ratings on one question become bars.
 
     Args:
-        item: its name, or its code as a whole number.
+        item: its name, or its code as a whole number; several are drawn one below the other.
         question: if left out, the first, together with the second if both are ratings of one
             response.
         predictions: drawn below the answers, with the attention of annotators: words with the more
@@ -133,24 +133,13 @@ def draw(
         >>> drawing[:4], "annotator-04" in drawing
         ('<svg', True)
     """
-    return draw_items(corpus, [item], question, predictions, annotators)
-
-
-def draw_items(
-    corpus: Corpus,
-    items: Iterable[str | int],
-    question: str | None = None,
-    predictions: Predictions | None = None,
-    annotators: Sequence[str] | None = None,
-) -> str:
-    """Several items in one SVG, one below the other; otherwise as `draw`."""
     panels: list[Panel] = []
-    for item in items:
+    for one in [item] if isinstance(item, str | int | np.integer) else item:
         panels += [_space(svg.EDGE)] if panels else []
-        code = int(corpus.items.codes([item], "item")[0]) if isinstance(item, str) else int(item)
+        code = int(corpus.items.codes([one], "item")[0]) if isinstance(one, str) else int(one)
         if not 0 <= code < corpus.n_items:
             most = corpus.n_items - 1
-            raise DataError(f"{corpus.name}: item codes run from 0 to {most}, not {item}")
+            raise DataError(f"{corpus.name}: item codes run from 0 to {most}, not {one}")
         panels += _panels(corpus, code, question)
         if predictions is not None:
             panels += _predicted_panels(corpus, code, question, predictions, annotators)

@@ -14,7 +14,7 @@ from dissensus.description.describe import most_disputed
 from dissensus.description.disputed_table import answers_of_items, changed_consensus, who_text
 from dissensus.description.marks import without_marked
 from dissensus.description.suspicious_annotators import some_names
-from dissensus.drawing import draw_items
+from dissensus.drawing import draw
 from dissensus.drawing.contents import spans_of
 from dissensus.prediction import Prediction, Predictions
 from dissensus.report.blocks import Bars, Block, Figure, Section, Table, Text, brief_names
@@ -147,7 +147,7 @@ def _looks_at(corpus: Corpus, question: str, predictions: Predictions | None = N
             known = predictions[question].items.find([item])[0] >= 0
         if not known or len(blocks) >= MOST_ITEMS:
             continue
-        svg = draw_items(corpus, [item], question, predictions)
+        svg = draw(corpus, item, question, predictions)
         if len(svg) > MOST_BYTES:
             continue
         if predictions is None:
