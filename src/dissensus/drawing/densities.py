@@ -1,4 +1,4 @@
-"""Densities of ratings on two questions as SVG: maps with contours next to each other."""
+"""Densities of ratings on two questions as SVG: a map with contours."""
 
 from __future__ import annotations
 
@@ -35,18 +35,16 @@ def draw_density(
     *,
     questions: Sequence[str] = (),
     ratings: np.ndarray | None = None,
-    shares: Sequence[float] = REGIONS,
     title: str = "",
 ) -> str:
     """A density as the text of an SVG file: the more colour, the more mass.
 
-    Contours surround the smallest regions that have the given shares of the mass.
+    Contours surround the smallest regions that have 50 % and 90 % of the mass.
 
     Args:
         density: mass of cells, (*grid.shape), of a grid with two dimensions.
         questions: names of the axes: the first dimension runs to the right, the second upwards.
         ratings: (n, 2), drawn as points.
-        shares: of the regions, ascending.
 
     Example:
         >>> import numpy as np
@@ -64,33 +62,21 @@ def draw_density(
         density, grid = pool(density, grid, coarser.shape), coarser
     points = None if ratings is None else np.asarray(ratings, dtype=float)
     panel = Density(title, density, grid, points)
-    return contours([panel], questions, title or "The density of ratings.", shares=shares)
+    return contours(panel, questions, title or "The density of ratings.")
 
 
-def contours(
-    panels: Sequence[Density],
-    questions: Sequence[str],
-    alt: str,
-    across: int = 3,
-    shares: Sequence[float] = REGIONS,
-) -> str:
-    """Densities next to each other: more colour where more ratings are, with contours."""
+def contours(density: Density, questions: Sequence[str], alt: str) -> str:
+    """A density: more colour where more ratings are, with contours."""
     width, height = SQUARE + 78, SQUARE + 72
-    n_columns = max(1, min(across, len(panels)))
-    n_rows = -(-len(panels) // n_columns)
     names = [short(name, 26) for name in (*questions, "", "")]
-    shapes = [
-        svg.moved(at % n_columns * width, at // n_columns * height, _panel(panel, names, shares))
-        for at, panel in enumerate(panels)
-    ]
-    words = f"Lines surround {' and '.join(f'{100 * share:g} %' for share in shares)} of the mass."
-    shapes.append(text(6, n_rows * height + 14, words, quiet=True))
-    return svg.picture(n_columns * width, n_rows * height + 22, shapes, alt)
+    words = f"Lines surround {' and '.join(f'{100 * share:g} %' for share in REGIONS)} of the mass."
+    shapes = [*_panel(density, names), text(6, height + 14, words, quiet=True)]
+    return svg.picture(width, height + 22, shapes, alt)
 
 
-def _panel(panel: Density, names: Sequence[str], shares: Sequence[float]) -> list[str]:
+def _panel(panel: Density, names: Sequence[str]) -> list[str]:
     bottom, grid = TOP + SQUARE, panel.grid
-    levels = region_levels(panel.mass, grid, shares)
+    levels = region_levels(panel.mass, grid, REGIONS)
     shapes = [text(LEFT, 16, short(panel.title, 30)), *_map(panel, levels)]
     if panel.points is not None:
         for x, y in ((panel.points - grid.low) / grid.range * SQUARE).tolist():

@@ -75,7 +75,7 @@ def together(corpus: Corpus, questions: Sequence[str]) -> list[Block]:
         f"The density of the ratings on {first} (across) and {second} (up), over all items and "
         "annotators: the more colour, the more ratings."
     )
-    svg = contours([Density("all ratings", mass, grid)], questions, alt)
+    svg = contours(Density("all ratings", mass, grid), questions, alt)
     coarse = pool(mass, grid, COARSE)
     edges = [np.linspace(low, high, COARSE + 1)[:-1] for low, high in limits]
     rows = [[edges[0][i], edges[1][j], coarse[i, j]] for i, j in np.ndindex(COARSE, COARSE)]
