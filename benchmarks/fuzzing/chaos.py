@@ -94,6 +94,7 @@ def work(seed: int, names: Sequence[str], folder: Path, own_disk: bool, numbers:
     processors = sorted(os.sched_getaffinity(0))
     own = {processors[(int(folder.name) + n) % len(processors)] for n in range(2)}
     os.sched_setaffinity(0, own)  # the commands of other processes run elsewhere
+    os.environ["GIT_DIR"] = os.devnull  # results name the commit, which may change meanwhile
     place = Place(folder, own_disk)
     place.prepare()
     usual: dict[str, Undisturbed] = {}
