@@ -34,7 +34,7 @@ def alter(file: Path, column: str, values: Any) -> None:
     for front in file.parent.glob("*.json"):
         content = json.loads(front.read_bytes())
         if content.pop(CHECKSUMS, None):
-            write_json(file.parent, front.stem, content, content["format"])
+            write_json(file.parent, front.stem, content)
 
 
 @pytest.fixture(scope="module")

@@ -177,8 +177,12 @@ def test_what_is_written_is_on_the_disk_before_it_is_renamed(
         steps.append(os.readlink(f"/proc/self/fd/{handle}").removeprefix(f"{tmp_path}/"))
         sync(handle)
 
+    def renamed(*paths: Path) -> None:
+        steps.append("renamed")
+        replace(*paths)
+
     monkeypatch.setattr(os, "fsync", fsync)
-    monkeypatch.setattr(os, "replace", lambda *paths: (steps.append("renamed"), replace(*paths)))
+    monkeypatch.setattr(os, "replace", renamed)
     with staged(tmp_path / "out") as new:
         if folder:
             new.mkdir()

@@ -537,8 +537,10 @@ def test_the_anaesthetists_of_dawid_and_skene(data_folder: object) -> None:
     from dissensus import read
 
     path = f"{data_folder}/dawid_skene_classics/anesthesia.csv"
-    columns = {"item": "item", "annotator": "rater", "answer": "rating"}
-    corpus = read(path, **columns, repeats="keep", scale="ordinal:1.0,2.0,3.0,4.0")
+    scale = "ordinal:1.0,2.0,3.0,4.0"
+    corpus = read(
+        path, item="item", annotator="rater", answer="rating", repeats="keep", scale=scale
+    )
     (answers,) = corpus.questions.values()
     fitted = DawidSkene(iterations=200, tolerance=1e-9).fit(answers)
     assert fitted.prior_ == pytest.approx([0.40, 0.42, 0.11, 0.07], abs=0.006)

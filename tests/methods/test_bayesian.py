@@ -176,7 +176,7 @@ def test_gold_labels_anonymous_answers_and_items_without_any() -> None:
     [
         Single(),
         SoftLabel(loss="kl"),
-        LabelAndUncertainty(measure="entropy", uncertainty_weight=1.0),
+        LabelAndUncertainty(uncertainty_weight=1.0),
         Bayesian(complexity_weight=1.0, base_rates=False, hidden=(16, 8)),
     ],
 )

@@ -62,8 +62,9 @@ def interval_over_items(
     """
     if not 0 < level < 1:
         raise DataError(f"a level lies between 0 and 1, found {level:g}")
-    function, bounds, n_groups = measure, (-math.inf, math.inf), MOST_GROUPS
-    if isinstance(measure, Measure):
+    if not isinstance(measure, Measure):
+        function, bounds, n_groups = measure, (-math.inf, math.inf), MOST_GROUPS
+    else:
         function, bounds, n_groups = measure.function, measure.bounds, RANK_GROUPS
         if measure.leaves_out:
             return interval_of(measure.prepare, annotations, bounds, level, measure.pair_counts)

@@ -203,8 +203,8 @@ def aggregate(
         gold = aggregation.gold_accuracy(corpus, name, aggregator)
         accuracy = "" if gold is None else f"; accuracy {gold[0]:.4f} on {gold[2]} gold labels"
         if gold is not None and corpus[name].scale.kind == "ordinal":
-            error = score(aggregator.prediction_, corpus.gold[name], "MAE")
-            accuracy += f" (mean distance {error:.2f} levels)"
+            distance = score(aggregator.prediction_, corpus.gold[name], "MAE")
+            accuracy += f" (mean distance {distance:.2f} levels)"
         if gold is not None and use_gold:
             accuracy += " that it was given"
         elif gold is not None and aggregator.gives == "probability":

@@ -343,8 +343,6 @@ def foreign_names(folder: Path, kind: str) -> list[str]:
     """What is in a folder of this kind, but was not written with it."""
     sums = (_front_of(folder, kind) or {}).get(CHECKSUMS)
     names = {f"{kind}.json", *BESIDE.get(kind, ()), *(sums if isinstance(sums, dict) else ())}
-    if sums is None and kind not in BESIDE:  # an earlier version wrote it
-        names |= {path.name for path in folder.glob("*.parquet")}
     return sorted(
         path.name for path in folder.iterdir() if path.name not in names or not path.is_file()
     )

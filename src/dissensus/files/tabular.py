@@ -117,7 +117,7 @@ def _rows(
             coded = column.combine_chunks().dictionary_encode()
             known = np.array([*map(cell, coded.dictionary.to_pylist()), None], object)
             at = coded.indices.fill_null(len(known) - 1).to_numpy(zero_copy_only=False)
-            return known[at].tolist()  # type: ignore[no-any-return]
+            return known[at].tolist()
         return [cell(value) for value in column.to_pylist()]
 
     return zip(*map(cells, table.columns), strict=True)

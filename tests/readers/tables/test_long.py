@@ -434,7 +434,7 @@ def test_totals_and_notes_below_the_ids(write: Write) -> None:
     lines = ["No.;Text;ann;bob", *(f"{n};text {n};ok;bad" for n in range(1, 8))]
     lines += [";Total;7;7", ";Contact: ann;;"]
     corpus = read(write("\n".join(lines)), annotators=["ann", "bob"])
-    assert corpus.n_items == 7 and corpus["answer"].scale.values == ("bad", "ok")
+    assert corpus.n_items == 7 and corpus["answer"].scale == Nominal(("bad", "ok"))
     assert any("2 rows of totals and notes left out, the first" in n for n in corpus.notes)
 
 

@@ -190,10 +190,6 @@ class Consensus(Heads):
         )
         return type(rows)(rows.item[own], rows.annotator[own], answer, weight)
 
-    @property
-    def rows_key(self) -> tuple[Any, ...]:
-        return (*super().rows_key, "consensus")
-
     def predict_pairs(
         self, corpus: Corpus, item: np.ndarray, annotator: np.ndarray
     ) -> dict[str, Answers]:
