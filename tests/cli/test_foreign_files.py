@@ -183,8 +183,10 @@ def test_the_cache(inputs: Path, tmp_path: Path, run: Run, monkeypatch: pytest.M
     assert run(*command, tmp_path / "out", "--epochs", "1").code == 0
     before = hashes(cache)
     pieces = {path for path in before if Path(path).stat().st_size > 5}
-    for words in (("--clear",), ("--clear", "bert"), ("--limit", "1B")):
-        run("cache", *words)
+    monkeypatch.setenv("DISSENSUS_CACHE_LIMIT", "1B")
+    new = tmp_path / "new.csv"
+    new.write_text("item,text,annotator,answer\n1,a new text,ann,joy\n1,a new text,bob,fear\n")
+    assert run("train", new, *command[2:], tmp_path / "new", "--epochs", "1").code == 0
     assert pieces and before.keys() - hashes(cache).keys() == pieces
 
 

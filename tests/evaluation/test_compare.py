@@ -198,7 +198,7 @@ def test_a_budget_stops_and_the_same_again_goes_on(
         patch.setattr("dissensus.evaluation.execution.schedule.time", clock)
         patch.setattr("dissensus.within.time", clock)
         with pytest.raises(Unfinished) as caught:
-            run(crowd, tmp_path / "out", budget=5.5 * 60)
+            run(crowd, tmp_path / "out", budget=3.5 * 60)
     assert str(caught.value) == (
         "time limit reached: 2 of 6 fits done; run the same command again to resume"
     )
