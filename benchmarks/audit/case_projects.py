@@ -303,6 +303,10 @@ def tired(match: re.Match[str], project: Project) -> bool:
     return set(re.findall(r"(\w+) \((?:agrees|is) ", match[1])) <= {"tired"} & set(project.planted)
 
 
+def later(match: re.Match[str], project: Project) -> bool:
+    return match[1] == "tired" and "tired" in project.planted
+
+
 def alike(match: re.Match[str], project: Project) -> bool:
     """Those who answer alike are the minority and the majority, or groups that divide."""
     sides = [project.minority, set(project.names) - set(project.planted) - project.minority]
@@ -423,7 +427,10 @@ CHECKS: dict[str, Check] = {
     r"None of the \d+ annotators with 10 answers or more stands out as careless or unlike the "
     r"others\.": nobody,
     r"Less careful as time went on, it seems: (.*\))\.": tired,
-    r"Some annotators answer alike, more than a common view of the items explains: (.*?)\.": alike,
+    r"Some annotators answer alike, more than a common view of the items explains \(p = 0\.01\): "
+    r"(.*?)\.": alike,
+    r"(?:Also a|A)sk (.*?) why the later answers agree less with the others' than the earlier\.":
+        later,
     r"By gender they are (?:f and m|m and f)\.": apart,
     r"(.*?) agree with one another, but not with the rest\. They may hold another view, or "
     r"understand the task differently: look at the items they dispute\.": views,

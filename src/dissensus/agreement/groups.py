@@ -21,7 +21,7 @@ from dissensus.agreement.rest import Vectors, first_answers
 from dissensus.agreement.significance import GroupTests, permutation_tests
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
-from dissensus.errors import DataError, counted, did_you_mean, listed
+from dissensus.errors import DataError, counted, cut, did_you_mean, listed
 from dissensus.names import string_array
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, set_sizes
 
@@ -30,7 +30,9 @@ MOST_RANGES = 4
 PER_RANGE = 5  # annotators, at least, if there are enough
 MOST_GROUPS = 50
 SMALL = 5  # a group with fewer annotators is called small
-FEW_ITEMS = 3  # that are no topic
+FEW_ITEMS, FEW_SHARE = 3, 0.05  # items that are no topic; of all items, whose gap chance may give
+MOST_NAME = 40  # characters of an item's name
+NO_DIFFERENCE, LEAST = "no difference is shown", "p cannot be below"
 CLEAR, WIDE = 0.01, 0.4  # p, or the gap between groups on a topic, that need no "may"
 MOST_TEXTS, MOST_WORDS = 5000, 5  # that are counted, and typical words
 WEIGHTS = {"p_value": 0.6, "level_p": 0.2, "reliability_p": 0.2}  # of the tests, in the correction
@@ -254,7 +256,7 @@ class GroupComparison:
     least_p: float  # that so few annotators can reach, corrected for the other tests
     dividing: list[DividingItem]
     topic: str  # on how many items groups divide, and how
-    gap: float  # between shares of a value, or mean ratings, on these items; 1 is the largest
+    gap: float  # of shares of a value, or mean ratings, on these items, if not few; at most 1
     notes: list[str]
     conclusion: str  # in a sentence
 
@@ -361,10 +363,10 @@ def _compared(
     tests = permutation_tests(annotations, groups.code, len(groups.names), seed)
     notes = groups.notes(missing)
     least = min(tests.least / WEIGHTS["p_value"], 1.0)
-    if tests.least > 0.01:
+    if tests.least > 0.01 or least * n_results > 0.05:
         sizes = zip(groups.sizes().tolist(), groups.names, strict=True)
         few = _listed([f"{size} ({name})" for size, name in sizes if size])
-        notes.insert(0, f"with {few} annotators, p cannot be below {tests.least:.2g}")
+        notes.insert(0, f"with {few} annotators, {LEAST} {tests.least:.2g}")
         if least > 0.05:
             notes[0] += ", so no difference can be shown; more annotators are needed"
         elif least * n_results > 0.05:
@@ -412,7 +414,7 @@ def _conclusion(result: GroupComparison) -> str:
     if views:
         names = [group.group for group in result.groups]
         who = _listed(names) if len(names) == 2 else "the groups"
-        most = ", ".join(item.item for item in result.dividing[:3])
+        most = ", ".join(cut(item.item, MOST_NAME) for item in result.dividing[:3])
         where = f", most of all {most}" if most else ""
         where += f" ({result.topic})" if result.topic else ""
         sentences.append(
@@ -438,7 +440,7 @@ def _conclusion(result: GroupComparison) -> str:
             sentences[-1] += (
                 "as less careful annotators do, or those with another view: look at their answers"
             )
-    return "; ".join(sentences) or "no difference is shown"
+    return "; ".join(sentences) or NO_DIFFERENCE
 
 
 def _listed(names: list[str]) -> str:
@@ -685,7 +687,7 @@ def _topic(
         text += f"{groups.names[order[-1]]} rates higher than {groups.names[order[0]]}"
     words = _typical_words(corpus, np.flatnonzero(chosen), np.flatnonzero(known & ~chosen))
     text += f"; typical words: {', '.join(words)}" if words else ""
-    return text, float(np.ptp(means[:, value])) / largest
+    return text, float(np.ptp(means[:, value])) / largest * (n >= FEW_SHARE * known.sum())
 
 
 def _typical_words(corpus: Corpus, items: np.ndarray, others: np.ndarray) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 MOST_VALUES = 20
 MOST_ITEMS = 5
 WIDE = 78  # columns of a terminal that has room for two intervals
-MOST_LIMITS = 3  # attributes of which the least possible p is shown
 NARROW = 64  # that has no room for the most frequent answer
 MOST_ANNOTATORS = 20
 
@@ -79,7 +78,7 @@ def describe(
 
 
 def _show(descriptions: list[Description], most: int, notes: list[str]) -> None:
-    from dissensus.description import actions
+    from dissensus.description.advice import actions, group_sentences
 
     for note in notes:
         console.show_line(note)
@@ -91,32 +90,12 @@ def _show(descriptions: list[Description], most: int, notes: list[str]) -> None:
             if described.groups:
                 without = f", without {', '.join(described.marked)}" if described.marked else ""
                 show("", f"groups of annotators{without}")
-            for line in _groups(described):
+            for line in group_sentences(described.groups):
                 console.say_wrapped(line, indent="  ")
         if steps := actions(description):
             show("", "what to do now")
         for step in steps:
             console.say_wrapped(step, indent="  ")
-
-
-def _groups(described: QuestionDescription) -> Iterator[str]:
-    """A line for each attribute by which annotators differ, and one for all others."""
-    from dissensus.description.suspicious_annotators import some_names
-
-    alike: dict[str, str] = {}
-    for group in described.groups:
-        if group.conclusion == "no difference is shown":
-            alike[group.attribute] = next((n for n in group.notes if "p cannot be" in n), "")
-        else:
-            yield f"{group.attribute}: {group.conclusion}"
-    few = {name: note for name, note in alike.items() if note}
-    if len(few) <= MOST_LIMITS:
-        yield from (f"{name}: no difference is shown; {note}" for name, note in few.items())
-        alike = {name: note for name, note in alike.items() if not note}
-    if alike:
-        too_few = any("more annotators" in note for note in alike.values())
-        why = "; to show some, more annotators are needed" if too_few else ""
-        yield f"{some_names([*alike], 5)}: no difference is shown{why}"
 
 
 def _overview(description: Description) -> list[tuple[str, str]]:
@@ -234,7 +213,8 @@ def _show_annotators(described: QuestionDescription, most: int) -> None:
         of = "; ".join(filter(None, (f"{number(described.checked)} checked", unchecked)))
         print(f"{described.nobody_named} ({of})")
     if described.tendencies:
-        show("", f"tendencies, no suspicion: {number(len(described.tendencies))} annotators")
+        n = len(described.tendencies)
+        show("", f"tendencies, no suspicion: {number(n)} annotator{'s' * (n != 1)}")
         lines = [
             [f"{named_annotator(row.annotator)}: {text}" for text in row.tendencies]
             for row in described.tendencies

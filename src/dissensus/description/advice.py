@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
+from dissensus.agreement import GroupComparison
+from dissensus.agreement.groups import LEAST, NO_DIFFERENCE
 from dissensus.description.describe import Description, QuestionDescription
 from dissensus.description.marks import marks_text
 from dissensus.description.suspicious_annotators import some_names
@@ -11,6 +14,8 @@ from dissensus.errors import counted
 
 MOST = 3  # actions
 LOW = 0.667  # of Krippendorff's alpha: below it not even tentative conclusions, in his words
+LEVEL = 0.05  # of the comparison of groups
+MOST_ALONE = 3  # attributes of which the least possible p is shown
 MANY_ALONE = 0.2  # share of the items: so many with one answer are worth a word
 
 
@@ -33,6 +38,36 @@ def actions(description: Description) -> list[str]:
     return every[:MOST]
 
 
+def group_sentences(groups: Sequence[GroupComparison]) -> list[str]:
+    """A sentence for each attribute that divides annotators, and one for all others."""
+    same = [group for group in groups if group.conclusion == NO_DIFFERENCE]
+    texts = [f"{one.attribute}: {one.conclusion}" for one in groups if one not in same]
+    if len(same) > MOST_ALONE:
+        names, why = undivided(same)
+        return [*texts, f"{some_names(names, 5)}: {NO_DIFFERENCE}{why}"]
+    for group in same:
+        limit = "".join(f"; {note}" for note in group.notes if LEAST in note)
+        texts.append(f"{group.attribute}: {NO_DIFFERENCE}{limit}")
+    return texts
+
+
+def undivided(groups: Sequence[GroupComparison]) -> tuple[list[str], str]:
+    """The attributes that were tested, and why a difference could not be shown, if it could not."""
+    tested = [group for group in groups if not math.isnan(group.corrected)]
+    names = list(dict.fromkeys(group.attribute for group in tested))
+    least = {group.attribute: group.least_p for group in tested if group.least_p <= LEVEL}
+    few, why = [name for name in names if name not in least], ""
+    if few:
+        by = f" by {some_names(few, 5)}" if least else ""
+        why = f"; with so few annotators, none{by} could be"
+    if least and min(least.values()) * len(tested) > LEVEL:
+        why += (
+            f"; {len(tested)} comparisons are too many for so few annotators: choose one "
+            "beforehand (`dissensus agreement FILE --groups NAME`)"
+        )
+    return names, why
+
+
 def _doubt(question: QuestionDescription) -> str:
     if question.crowd and not question.comparable and question.by_annotator:
         return "before anything else: " + question.crowd[0][:1].lower() + question.crowd[0][1:-1]
@@ -40,9 +75,11 @@ def _doubt(question: QuestionDescription) -> str:
 
 
 def _people(question: QuestionDescription) -> str:
-    marks = question.marked
+    marks, later = question.marked, some_names(list(question.tired))
+    if later:
+        later = f"ask {later} why the later answers agree less with the others' than the earlier"
     if not marks:
-        return ""
+        return later
     value, without = (
         of.get("krippendorff-alpha", math.nan)
         for of in (question.agreement, question.agreement_without)
@@ -50,11 +87,11 @@ def _people(question: QuestionDescription) -> str:
     who = "the annotator" if len(marks) == 1 else "the annotators"
     text = f"talk to {who} {marks_text(marks)}, and look at what they answered"
     if math.isnan(value) or math.isnan(without):
-        return text + "; `--without suspicious` leaves them out"
-    return (
-        f"{text}. Until then report both: alpha {value:.2f}, and {without:.2f} without them "
-        "(`--without suspicious`)"
-    )
+        text += "; `--without suspicious` leaves them out"
+    else:
+        text += f". Until then report both: alpha {value:.2f}, and {without:.2f} without them "
+        text += "(`--without suspicious`)"
+    return f"{text}. Also {later}" if later else text
 
 
 def _groups(question: QuestionDescription) -> str:

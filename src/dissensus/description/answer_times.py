@@ -20,7 +20,7 @@ END = re.compile(
     re.I,
 )
 BREAK = 600.0  # seconds after which an annotator did something else
-DRIFTING = 0.01  # level of the test whether somebody agrees less as time goes on
+DRIFTING = 0.002  # level of the test whether somebody agrees less as time goes on
 LEAST_FALL = 0.05  # of the agreement, or of the distance, that is worth a word
 LATER = "in the later half of the answers"
 EPOCH = 1e8  # seconds since 1970: a smaller number is a duration

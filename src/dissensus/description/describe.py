@@ -16,6 +16,7 @@ from dissensus.agreement.estimates import or_none
 from dissensus.agreement.per_part import answers_per_value
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
+from dissensus.description.answer_times import LATER
 from dissensus.description.copied_answers import Duplicated, named_annotator
 from dissensus.description.marks import leave_out, marks_of, marks_text, without_marked
 from dissensus.description.suspicious_annotators import (
@@ -95,6 +96,12 @@ class QuestionDescription:
     def tendencies(self) -> list[AnnotatorDescription]:
         """The annotators with a tendency, such as higher ratings than the rest."""
         return [row for row in self.by_annotator if row.tendencies]
+
+    @property
+    def tired(self) -> dict[str, str]:
+        """Who agrees less as time goes on, and how much, apart from marked annotators."""
+        rows = [row for row in self.by_annotator if row.annotator not in self.marked]
+        return {row.annotator: text for row in rows for text in row.tendencies if LATER in text}
 
     @property
     def both_figures(self) -> str:

@@ -145,8 +145,8 @@ class _Page:
             for at, column in enumerate(table.columns)
         )
         rows = "".join(self.row(table, row, kinds) for row in table.rows)
-        more = (table.total or 0) - len(table.rows)
-        rest = f'<p class="more">and {more:,} more; report.json has the same rows</p>' * (more > 0)
+        n, total = len(table.rows), table.total or 0
+        rest = f'<p class="more">the first {n:,} of {total:,} rows</p>' * (total > n)
         return (
             f"<h3>{escape(table.title, MOST_CELL)}</h3>"
             f'{_key(table)}<div class="tools">{tools}</div>'

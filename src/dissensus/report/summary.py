@@ -9,7 +9,7 @@ from dissensus.agreement import mean_difference
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.description import AnnotatorClusters, Description
-from dissensus.description.answer_times import LATER
+from dissensus.description.advice import undivided
 from dissensus.description.describe import differing_items
 from dissensus.description.disputed_table import changed_consensus
 from dissensus.description.marks import without_marked
@@ -175,13 +175,11 @@ def _people(description: Description) -> str:
 
 def _tired(description: Description) -> str:
     """Annotators who agree less as time goes on, apart from those who are marked anyway."""
-    rows = [row for question in description.questions for row in question.tendencies
-            if row.annotator not in question.marked]  # fmt: skip
-    tired = {row.annotator: text for row in rows for text in row.tendencies if LATER in text}
-    if not tired:
-        return ""
-    who = some_names([f"{name} ({text})" for name, text in tired.items()])
-    return f"Less careful as time went on, it seems: {who}."
+    tired = [
+        f"{name} ({text})" for one in description.questions for name, text in one.tired.items()
+    ]
+    who = some_names(list(dict.fromkeys(tired)))
+    return f"Less careful as time went on, it seems: {who}." if tired else ""
 
 
 def _alike(corpus: Corpus, clusters: Mapping[str, AnnotatorClusters | None]) -> str:
@@ -192,8 +190,7 @@ def _alike(corpus: Corpus, clusters: Mapping[str, AnnotatorClusters | None]) -> 
             where = f" about {_short(question)}" if len(clusters) > 1 else ""
             return (
                 f"Some annotators answer alike{where}, more than a common view of the items "
-                "explains: "
-                f"{'; '.join(parts)}{_same_groups(corpus, some)}."
+                f"explains (p = {some.p:.2f}): {'; '.join(parts)}{_same_groups(corpus, some)}."
             )
     return ""
 
@@ -219,17 +216,9 @@ def _groups(description: Description) -> str:
 
 
 def _no_groups(description: Description) -> str:
-    tested = [group for question in description.questions for group in question.groups
-              if not math.isnan(group.corrected)]  # fmt: skip
-    names = list(dict.fromkeys(group.attribute for group in tested))
-    could = {group.attribute for group in tested if group.least_p * len(tested) <= 0.05}
-    few = [name for name in names if name not in could]
-    if not names:
-        return ""
+    names, why = undivided([one for question in description.questions for one in question.groups])
     which = some_names(names, 5) if len(names) > 6 else " or ".join(names)
-    by = f" by {some_names(few, 5)}" if could else ""
-    why = f"; with so few annotators, none{by} could be" if few else ""
-    return f"No difference between annotators by {which} is shown{why}."
+    return f"No difference between annotators by {which} is shown{why}." if names else ""
 
 
 def _methods(results: Results | None, note: str) -> str:

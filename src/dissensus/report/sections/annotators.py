@@ -10,6 +10,7 @@ import numpy as np
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.description import Description, QuestionDescription
+from dissensus.description.advice import group_sentences
 from dissensus.description.suspicious_annotators import FEW, LEVEL, some_names
 from dissensus.report.blocks import Bars, Block, Section, Table, Text
 from dissensus.scales import Interval, MultiLabel, has_value
@@ -57,12 +58,11 @@ def _suspicious(question: QuestionDescription) -> Table | Text:
 
 def _groups(question: QuestionDescription) -> list[Block]:
     """What each attribute of annotators says about their answers, and the items that divide."""
-    blocks: list[Block] = []
+    without = f"; without {some_names(list(question.marked))}" if question.marked else ""
+    blocks: list[Block] = [
+        Text(f"{question.name} by {text}{without}.") for text in group_sentences(question.groups)
+    ]
     for group in question.groups:
-        least = "".join(f"; {note}." for note in group.notes if "p cannot be" in note) or "."
-        without = f" Without {some_names(list(question.marked))}." if question.marked else ""
-        conclusion = group.conclusion.rstrip(".")
-        blocks.append(Text(f"{question.name} by {group.attribute}: {conclusion}{least}{without}"))
         if group.corrected <= LEVEL and group.dividing:
             names = [one.group for one in group.groups]
             rows = []
