@@ -87,7 +87,8 @@ class Project:
     @cached_property
     def sentences(self) -> list[str]:
         """What a report without a comparison says first, what to do, and what `describe` adds."""
-        clusters = {q: cluster_annotators(answers) for q, answers in self.corpus.questions.items()}
+        marks = self.description.questions[0].marked
+        clusters = {"q": cluster_annotators(self.corpus["q"], left_out=marks)}
         summary = summary_of(self.corpus, self.description, None, clusters)
         return [*summary, *actions(self.description), *self.description.questions[0].crowd]
 
