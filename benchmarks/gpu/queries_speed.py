@@ -2,6 +2,7 @@
 
     python benchmarks/gpu/queries_speed.py OUT           about a minute on a GPU
     python benchmarks/gpu/queries_speed.py OUT --tiny    to try the script on a CPU
+    python benchmarks/gpu/queries_speed.py --show        what was kept last
 
 Ten annotators, 257 random vectors 1,408 wide for each item, as EVA-CLIP gives them, in bf16. Items
 per second, of the answers of all annotators:
@@ -21,6 +22,7 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -36,7 +38,11 @@ from dissensus.methods.annotator_queries import QueryNet, QueryRows, ReadContent
 from dissensus.networks import qformer
 from dissensus.networks.noise import draw_by_key, drawing
 from dissensus.scales import Nominal
+from dissensus.tables import Table
 from dissensus.training import Sizes
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from keeping import kept  # noqa: E402
 
 PEAK = 989e12  # products and sums a second, bf16, of an H200
 N_ANNOTATORS, N_VALUES, RUNS = 10, 6, 5
@@ -122,11 +128,30 @@ def products(run: Callable[[], Any]) -> int:
     return int(counter.get_total_flops())
 
 
+def show() -> None:
+    """Print items a second, and the share of the chip's peak, as they were kept."""
+    content = kept("queries_speed")
+    kinds: dict[str, dict[int, str]] = {row["kind"]: {} for row in content["rows"]}
+    for row in content["rows"]:
+        kinds[row["kind"]][row["items"]] = (
+            f"{row['items a second']:,.0f} ({row['share of peak']:.0%})"
+        )
+    sizes = list(dict.fromkeys(row["items"] for row in content["rows"]))
+    print(f"Items a second (share of the peak), {content['machine']}")
+    lines = [[kind, *(cells.get(size, "") for size in sizes)] for kind, cells in kinds.items()]
+    print(Table(["", *(f"batches of {size:,}" for size in sizes)], lines).to_text())
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("out", type=Path)
+    parser.add_argument("out", type=Path, nargs="?")
     parser.add_argument("--tiny", action="store_true")
+    parser.add_argument("--show", action="store_true")
     given = parser.parse_args()
+    if given.show:
+        return show()
+    if given.out is None:
+        parser.error("name a folder, or --show")
     given.out.mkdir(parents=True, exist_ok=True)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     network, length, width = network_of(device, given.tiny)
