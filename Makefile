@@ -79,4 +79,5 @@ gpu-kit: $(STAMP)
 docs: $(STAMP)
 	$(BIN)/python docs/update_commands.py
 	$(BIN)/python docs/update_metrics.py
+	$(BIN)/python docs/update_figures.py
 	$(BIN)/python -m pytest README.md docs tests/test_commands.py tests/test_docs.py

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
+import runpy
 from pathlib import Path
 
 import pytest
 
+from dissensus.aggregation import AGGREGATORS
+from dissensus.agreement import MEASURES
 from dissensus.datasets import DATASETS
 from dissensus.methods import METHODS
 from dissensus.readers import READERS
 from dissensus.scales import SCALES
 
 ROOT = Path(__file__).parent.parent
-PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = ROOT / "docs"
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md"))]
 
 
 def table_under(page: Path, heading: str) -> list[str]:
@@ -28,32 +32,60 @@ def table_under(page: Path, heading: str) -> list[str]:
     return cells
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def anchors(page: Path) -> set[str]:
+    """What a link to a part of a page can name, as GitHub and the site make it of a heading."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.DOTALL)
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", line.lower()).strip().replace(" ", "-") for line in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
-    targets = re.findall(r"\]\(([^)#]+)[^)]*\)", text)
-    broken = [
-        target
-        for target in targets
-        if not target.startswith("https://") and not (page.parent / target).exists()
-    ]
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.DOTALL)
+    broken = []
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        name, _, part = target.partition("#")
+        file = page.parent / name if name else page
+        if not target.startswith("https://"):
+            known = file.exists() and (not part or part in anchors(file))
+            broken += [] if known else [target]
     assert broken == []
 
 
 def test_the_readme_shows_the_two_commands_that_set_everything_up() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert "make demo" in readme and "make test" in readme
+    assert len(readme.splitlines()) <= 120
 
 
-def test_the_readme_lists_every_method_and_corpus() -> None:
-    readme = ROOT / "README.md"
-    assert table_under(readme, "name") == [f"`{name}`" for name in METHODS]
-    text = readme.read_text(encoding="utf-8")
-    assert [name for name in DATASETS if f"`{name}`" not in text] == []
+def test_the_readme_counts_what_there_is() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    numbers = [
+        re.search(rf"\| (\d+) {word}", readme) for word in ("measures", "aggregators", "methods")
+    ]
+    counted = [int(found[1]) for found in numbers if found]
+    assert counted == [len(MEASURES), len(AGGREGATORS), len(METHODS)]
+
+
+def test_the_page_on_methods_lists_every_method() -> None:
+    assert table_under(DOCS / "methods.md", "name") == [f"`{name}`" for name in METHODS]
+
+
+def test_measured_figures_are_those_that_were_kept() -> None:
+    script = runpy.run_path(str(DOCS / "update_figures.py"))
+    for page in script["PAGES"]:
+        text = page.read_text(encoding="utf-8")
+        assert script["updated"](text) == text, "run docs/update_figures.py"
+
+
+def test_the_samples_are_what_their_script_writes(tmp_path: Path) -> None:
+    runpy.run_path(str(DOCS / "update_samples.py"))["write"](tmp_path)
+    written = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert written == {path.name: path.read_bytes() for path in (DOCS / "samples").iterdir()}
 
 
 def test_the_page_on_data_lists_every_format_corpus_and_scale() -> None:
-    page = ROOT / "docs" / "data.md"
+    page = DOCS / "data.md"
     formats = table_under(page, "format")
     assert sorted(formats) == sorted([*(f"`{name}`" for name in READERS), "a table"])
     assert table_under(page, "corpus") == [f"`{name}`" for name in DATASETS]

@@ -48,8 +48,8 @@ def train(
 
     Args:
         output (-o): Folder to write the model to.
-        method: Method to train, e.g. single, soft-label or annotator-heads; README.md lists all
-            (default: by what FILE has, mostly annotator-heads).
+        method: Method to train, e.g. single, soft-label or annotator-heads; docs/methods.md lists
+            all (default: by what FILE has, mostly annotator-heads).
         encoder: Encoder of the contents: minilm, a model folder or a Hugging Face name; or one per
             role, e.g. text=minilm,speech=whisper-tiny.
         split: Part of the official split to train on, or 'all' (default: train).

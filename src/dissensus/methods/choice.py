@@ -1,4 +1,4 @@
-"""Which method fits a corpus: a rule that was found on other corpora (docs/methods.md)."""
+"""Which method fits a corpus: a rule that was found on other corpora (docs/which.md)."""
 
 from __future__ import annotations
 

@@ -1,0 +1,98 @@
+"""The commands that the README and the docs show, typed again in a folder with the sample tables.
+
+A block of ```console has lines that begin with "$ " and what they print; "..." stands for anything.
+After a change that is meant, `python -m tests.test_sessions` writes blocks without "..." anew, and
+prints what the others would be.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from dissensus.cli import main
+
+ROOT = Path(__file__).parent.parent
+SAMPLES = ROOT / "docs" / "samples"
+BLOCK = re.compile(r"(```console\n)(.*?)(```)", re.DOTALL)
+PAGES = [
+    page
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+    if BLOCK.search(page.read_text(encoding="utf-8")) and page.name != "extend.md"
+]  # extend.md changes the source, see test_extend.py
+LONG = ("tour.md",)  # trains
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def typed(line: str) -> str:
+    """What a line shows in a terminal, in the current folder."""
+    if not line.startswith("dissensus "):
+        done = subprocess.run(line, shell=True, capture_output=True, text=True)
+        return done.stdout + done.stderr
+    shown = io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True)
+    before, sys.argv = sys.argv, line.partition("   #")[0].split()
+    try:
+        with contextlib.redirect_stdout(shown), contextlib.redirect_stderr(shown):
+            main()
+    except SystemExit:
+        pass  # what is refused is shown, too
+    finally:
+        sys.argv = before
+    return shown.buffer.getvalue().decode()
+
+
+def commands(block: str) -> list[tuple[str, str]]:
+    """The lines of a block that are typed, and what it says that each shows."""
+    return re.findall(r"^\$ (.+)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, id=page.name, marks=[pytest.mark.slow] * (page.name in LONG))
+        for page in PAGES
+    ],
+)
+def test_commands_show_what_the_page_says(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    shutil.copytree(SAMPLES, tmp_path / "samples")
+    monkeypatch.chdir(tmp_path)
+    blocks = [found[2] for found in BLOCK.finditer(page.read_text(encoding="utf-8"))]
+    for line, expected in (pair for block in blocks for pair in commands(block)):
+        shown = typed(line)
+        assert doctest.OutputChecker().check_output(expected, shown, FLAGS), f"$ {line}\n{shown}"
+
+
+def _again(block: re.Match[str]) -> str:
+    pairs = [(line, expected, typed(line)) for line, expected in commands(block[2])]
+    for line, expected, shown in pairs:
+        if "..." in expected and not doctest.OutputChecker().check_output(expected, shown, FLAGS):
+            print(f"$ {line}\n{shown}")
+    return (
+        block[1]
+        + "".join(f"$ {line}\n{old if '...' in old else new}" for line, old, new in pairs)
+        + block[3]
+    )
+
+
+if __name__ == "__main__":
+    os.environ["COLUMNS"] = "80"
+    for path in PAGES:
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copytree(SAMPLES, Path(folder) / "samples")
+            os.chdir(folder)
+            path.write_text(BLOCK.sub(_again, path.read_text(encoding="utf-8")), encoding="utf-8")
+            os.chdir(ROOT)
