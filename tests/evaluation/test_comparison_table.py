@@ -60,6 +60,14 @@ def test_a_cell_holds_mean_spread_and_interval(comparison_table: ComparisonTable
     assert dic.against is not None and dic.against.low < dic.against.effect < dic.against.high
 
 
+def test_infinite_scores_have_no_spread() -> None:
+    built = comparison()
+    for one in built.of("single"):
+        one.scores["hate"]["cross-entropy"] = np.inf
+    cell = tables(built)[0]["single"].cells["cross-entropy"]
+    assert np.isnan(cell.spread)
+
+
 def test_the_best_is_marked_among_methods_that_are_no_floors(
     comparison_table: ComparisonTable,
 ) -> None:

@@ -160,7 +160,8 @@ def _cell(
     alone = compared(results, question, metric, method, **drawing)
     ends = (NAN, NAN) if math.isnan(alone.low) else _possible(metric, alone.low, alone.high)
     mean = float(scores.mean()) if math.isnan(alone.effect) else alone.effect
-    spread = float(scores.std(ddof=1)) if len(scores) > 1 else NAN
+    several = len(scores) > 1 and np.isfinite(scores).all()
+    spread = float(scores.std(ddof=1)) if several else NAN
     against = None
     if reference is not None and method != reference:
         against = compared(results, question, metric, method, reference, **drawing)
