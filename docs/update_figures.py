@@ -99,9 +99,11 @@ def defaults() -> str:
         scores = {name: cell[row["metric"]] for name, cell in row["scores"].items()}
         pick = min if row["metric"] in script["LOSSES"] else max
         best, baseline = script["best_of"](row), pick(scores[name] for name in script["BASELINES"])
-        own = [f"`{row['default']}`", f"{scores[row['default']]:.3f}"]
-        other = ["the same", ""] if best == row["default"] else [f"`{best}`", f"{scores[best]:.3f}"]
-        cells = [row["corpus"], row["metric"], *own, *other, f"{baseline:.3f}"]
+        default, own = script["default_of"](row)
+        same = pick(own, scores[best]) == own
+        other = ["the same", ""] if same else [f"`{best}`", f"{scores[best]:.3f}"]
+        cells = [row["corpus"], row["metric"], f"`{default}`", f"{own:.3f}", *other]
+        cells.append(f"{baseline:.3f}")
         lines.append(f"| {' | '.join(cells)} |")
     near = sum(script["is_near"](row) for row in rows)
     head = "| corpus | score | chosen | | best | | logistic regression, best of 3 |"

@@ -11,8 +11,10 @@ import pytest
 
 from dissensus import Annotations, Corpus
 from dissensus.contents import Contents
+from dissensus.methods.framework.base import Method
+from dissensus.methods.method_ensemble import MethodEnsemble
 from dissensus.names import Names
-from dissensus.testing import SCALES
+from dissensus.testing import SCALES, quick
 from dissensus.testing import example_corpus as feature_crowd
 
 __all__ = [
@@ -20,6 +22,7 @@ __all__ = [
     "KINDS",
     "SCALES",
     "SMALL",
+    "QuickEnsemble",
     "anonymous",
     "confused_crowd",
     "feature_crowd",
@@ -32,6 +35,13 @@ SMALL: dict[str, dict[str, object]] = {  # settings that make slow methods fast
     "bayesian": {"hidden": (16, 8), "passes": 5},
     "seed-ensemble": {"n_members": 3},
 }
+
+
+class QuickEnsemble(MethodEnsemble):
+    """Its members train for few epochs."""
+
+    def _built(self) -> list[Method]:
+        return [quick(member) for member in super()._built()]
 
 
 def anonymous(corpus: Corpus, *, counted: bool = False) -> Corpus:

@@ -87,6 +87,7 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {  # name -> method and setting
     "soft-decay": ("soft-label", {"training.weight_decay": 0.1}),
     "mix-linear": ("annot-mix", {"hidden": (), "training.weight_decay": 0.1}),
     "single": ("single", {}),
+    "method-ensemble": ("method-ensemble", {}),
 }
 BASELINES = ("annotator-logistic", "logistic", "logistic-votes")
 TOGETHER = (  # whose predicted distributions of the truth are averaged, where there is one
@@ -97,6 +98,7 @@ TOGETHER = (  # whose predicted distributions of the truth are averaged, where t
     ("annot-mix", "annotator-heads", "joint-em"),
     ("annot-mix", "annotator-heads", "joint-em", "annotator-logistic"),
 )
+ENSEMBLE = " + ".join(TOGETHER[-1])  # the mean that `method-ensemble` is
 GOLD, OF_PAIRS = "accuracy (gold)", ("annotator accuracy", "annotator error")
 LOSSES = ("cross-entropy", "annotator error")  # lower is better
 MEASURES = ("cross-entropy", "accuracy", *OF_PAIRS)  # kept for each item, as is GOLD
@@ -273,15 +275,22 @@ def run(given: argparse.Namespace) -> None:
 
 
 def keep(folder: Path) -> None:
-    """Mean scores of all cells, and the default beside its baselines, into benchmarks/results."""
+    """Mean scores of all cells, and the default beside its baselines, into benchmarks/results, in
+    addition to scores that were kept before."""
     from archive import unpack
 
     sys.path.insert(0, str(Path(__file__).parents[1]))
     from keeping import keep as write
+    from keeping import kept
 
     done = unpack(folder / ARCHIVE)
-    rows = [compared(done / name) for name in [*TEXTS, *SIMULATED] if (done / name).is_dir()]
-    write(NAME, "gpu/defaults.py run OUT", {"rows": rows})
+    rows = {row["corpus"]: row for row in kept(NAME)["rows"]}
+    for name in (name for name in [*TEXTS, *SIMULATED] if (done / name).is_dir()):
+        row, before = compared(done / name), rows.get(name, {})
+        row["scores"] = before.get("scores", {}) | row["scores"]
+        row["together"] = row["together"] or before.get("together", {})
+        rows[name] = row
+    write(NAME, "gpu/defaults.py run OUT", {"rows": list(rows.values())})
     show()
 
 
@@ -311,6 +320,8 @@ def compared(folder: Path) -> dict[str, Any]:
 def together(name: str, cells: dict[str, dict[str, Any]]) -> dict[str, float]:
     """The accuracy against gold labels of means of several methods, of the first seed."""
     right: dict[str, list[bool]] = {}
+    if not cells.keys() >= set(TOGETHER[-1]):
+        return {}
     for fold, (_, test) in enumerate(folds_of(name, None)):
         (question,) = test.questions
         gold = test.gold[question].to(test[question].scale)
@@ -350,9 +361,11 @@ def show() -> None:
     print(f"| {' | '.join(names)} |\n|---|--:|---|---|--:|---|--:|{'---|' * len(BASELINES)}")
     for row in rows:
         scores = {name: cell[row["metric"]] for name, cell in row["scores"].items()}
-        best, own = best_of(row), scores[row["default"]]
-        apart = [f"{scores[b]:.3f} (p {p_text(row['against'][b]['p'])})" for b in BASELINES]
-        cells = [row["default"], f"{own:.3f}", best, f"{scores[best]:.3f}", *apart]
+        best, (default, own) = best_of(row), default_of(row)
+        tested = default == row["default"]
+        p = {b: f" (p {p_text(row['against'][b]['p'])})" if tested else "" for b in BASELINES}
+        apart = [f"{scores[b]:.3f}{p[b]}" for b in BASELINES]
+        cells = [default, f"{own:.3f}", best, f"{scores[best]:.3f}", *apart]
         print(f"| {row['corpus']} | {row['items']:,} | {row['metric']} | {' | '.join(cells)} |")
     crowds = [row for row in rows if row["together"]]
     print(f"\n| means, one seed | {' | '.join(row['corpus'] for row in crowds)} | mean |")
@@ -365,6 +378,10 @@ def show() -> None:
     below = [f"{row['corpus']} ({name})" for row in rows for name in BASELINES if worse(row, name)]
     print(f"\nwithin a point or 2 % of the best method: {near} of {len(rows)}")
     print(f"below a logistic regression, p < .05: {', '.join(below) or 'never'}")
+    untested = [row for row in rows if default_of(row)[0] != row["default"]]
+    least = min((default_of(row)[1] - of[GOLD], row["corpus"]) for row in untested for of in (
+        row["scores"][name] for name in BASELINES))  # fmt: skip
+    print(f"without a test: {len(untested)}, at least {least[0]:+.3f} ({least[1]})")
 
 
 def best_of(row: dict[str, Any]) -> str:
@@ -373,15 +390,25 @@ def best_of(row: dict[str, Any]) -> str:
     return (min if row["metric"] in LOSSES else max)(scores, key=scores.__getitem__)
 
 
+def default_of(row: dict[str, Any]) -> tuple[str, float]:
+    """The method that is chosen by default, and its score; where there is a truth and the ensemble
+    has no cell of its own, that of the mean of its members."""
+    if row["together"] and "method-ensemble" not in row["scores"]:
+        return "method-ensemble", row["together"][ENSEMBLE]
+    return row["default"], row["scores"][row["default"]][row["metric"]]
+
+
 def is_near(row: dict[str, Any]) -> bool:
     """Whether the default is within a point (of accuracies) or 2 % of the best method."""
-    own, best = (row["scores"][name][row["metric"]] for name in (row["default"], best_of(row)))
+    own, best = default_of(row)[1], row["scores"][best_of(row)][row["metric"]]
     point = 0.01 if row["metric"] not in LOSSES else 0.0
     return abs(own - best) <= max(point, 0.02 * abs(best))
 
 
 def worse(row: dict[str, Any], baseline: str) -> bool:
-    """Whether the default is significantly worse than a baseline."""
+    """Whether the default is significantly worse than a baseline; False where it is not tested."""
+    if default_of(row)[0] != row["default"]:
+        return False
     test = row["against"][baseline]
     return test["p"] < 0.05 and (test["effect"] > 0) == (row["metric"] in LOSSES)
 

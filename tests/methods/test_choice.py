@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from dissensus import Corpus
@@ -13,27 +12,15 @@ from dissensus.methods.choice import chosen_method, has_truth
 from tests.crowds import anonymous, confused_crowd, feature_crowd
 
 
-def few_answers_each(corpus: Corpus) -> Corpus:
-    """The same answers, three by each annotator."""
-    answers = corpus["q"]
-    order = np.argsort(answers.item, kind="stable")
-    annotator = np.empty(answers.n_rows, dtype=np.int64)
-    annotator[order] = np.arange(answers.n_rows) // 3
-    names = type(corpus.items)([f"p{code}" for code in range(int(annotator.max()) + 1)])
-    rows = replace(answers, annotator=annotator, annotators=names)
-    return replace(corpus, questions={"q": rows}, annotators=names)
-
-
 @pytest.mark.parametrize(
     ("corpus", "method"),
     [
         (feature_crowd("nominal"), "annotator-heads"),
         (feature_crowd("multi-label"), "annotator-logistic"),
         (anonymous(feature_crowd("nominal")), "soft-label"),
-        (confused_crowd()[0], "annot-mix"),
-        (few_answers_each(confused_crowd()[0]), "annotator-heads"),
+        (confused_crowd()[0], "method-ensemble"),
     ],
-    ids=["nominal", "sets", "anonymous", "truth", "truth, few answers each"],
+    ids=["nominal", "sets", "anonymous", "truth"],
 )
 def test_a_method_is_chosen_that_can_learn_from_the_corpus(corpus: Corpus, method: str) -> None:
     choice = chosen_method(corpus)

@@ -18,12 +18,13 @@ from dissensus.methods import METHODS, PRESETS, method
 from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.settings import changed
 from dissensus.testing import CHECKS, quick
-from tests.crowds import FAMILIES, KINDS, SMALL, feature_crowd, others_slow
+from tests.crowds import FAMILIES, KINDS, SMALL, QuickEnsemble, feature_crowd, others_slow
 
 
 def make(name: str) -> Method:
     """A method with few epochs, reading features."""
-    return quick(method(name)().set_params(**SMALL.get(name, {})))
+    cls = QuickEnsemble if name == QuickEnsemble.name else method(name)
+    return quick(cls().set_params(**SMALL.get(name, {})))
 
 
 CLASSES = [name for name in METHODS if name not in PRESETS]

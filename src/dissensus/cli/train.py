@@ -76,7 +76,7 @@ def train(
         settings = typed_settings(epochs, learning_rate, fine_tune, set_)
         whole = source.read()
         if method is None:
-            choice = chosen_method(whole, question)
+            choice = chosen_method(whole, question, one_network=bool(settings))
             method, settings = choice.method, [*choice.settings, *settings]
             console.say(f"method: {method}, because {choice.reason}")
         if wrong := [text for text in settings if "=" not in text]:

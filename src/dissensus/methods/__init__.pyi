@@ -37,6 +37,7 @@ from .label_and_uncertainty import LabelAndUncertainty as LabelAndUncertainty
 from .logistic import AnnotatorLogistic as AnnotatorLogistic
 from .logistic import Logistic as Logistic
 from .madl import Madl as Madl
+from .method_ensemble import MethodEnsemble as MethodEnsemble
 from .padl import Padl as Padl
 from .prior import Prior as Prior
 from .registry import METHODS as METHODS

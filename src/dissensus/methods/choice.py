@@ -9,7 +9,6 @@ import numpy as np
 
 from dissensus.corpus import Corpus
 
-MANY_ANSWERS = 10  # of the median annotator, from which confusions can be learned
 DERIVED = 0.99  # share of gold labels that are the majority's, from which they are derived from it
 
 
@@ -21,8 +20,13 @@ class Choice(NamedTuple):
     reason: str
 
 
-def chosen_method(corpus: Corpus, questions: Sequence[str] | None = None) -> Choice:
+def chosen_method(
+    corpus: Corpus, questions: Sequence[str] | None = None, *, one_network: bool = False
+) -> Choice:
     """The method that is trained where none is named, by what the corpus has.
+
+    Args:
+        one_network: no ensemble, whose members all have their default settings.
 
     Example:
         >>> from dissensus.testing import example_corpus
@@ -36,11 +40,8 @@ def chosen_method(corpus: Corpus, questions: Sequence[str] | None = None) -> Cho
     if kinds == {"multi-label"}:
         return Choice("annotator-logistic", (), "an answer is a set of labels")
     if kinds <= {"nominal", "ordinal"} and all(has_truth(corpus, name) for name in answers):
-        counts = np.concatenate([each.per_annotator() for each in answers.values()])
-        middle = np.median(counts[counts > 0])
-        if middle >= MANY_ANSWERS:
-            gave = f"the median annotator gave {middle:g} answers"
-            return Choice("annot-mix", (), f"gold labels are more than the majority, and {gave}")
+        method = "annot-mix" if one_network else "method-ensemble"
+        return Choice(method, (), "gold labels are more than the majority")
     return Choice("annotator-heads", (), "the annotators are known")
 
 

@@ -37,6 +37,7 @@ METHODS: dict[str, tuple[str, str]] = {
     "joint-em": ("joint_em", "JointEm"),
     "madl": ("madl", "Madl"),
     "annot-mix": ("annot_mix", "AnnotMix"),
+    "method-ensemble": ("method_ensemble", "MethodEnsemble"),
     "grid-density": ("grid_density", "GridDensity"),
 }
 PRESETS: dict[str, dict[str, Any]] = {  # settings of methods that are another one with these:
@@ -47,7 +48,7 @@ ON_REQUEST = (  # `dissensus compare` fits these only if they are named:
     *("bayesian", "annotator-embedding", "d-lema", "grid-density"),  # slow ones,
     "base-heads",  # annotator-heads with other settings, and
     *("padl", "crowd-layer", "annotator-confusions", "joint-em", "madl", "annot-mix"),  # models of
-    # a truth, which many corpora do not have
+    "method-ensemble",  # a truth, which many corpora do not have
 )
 
 

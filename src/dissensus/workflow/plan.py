@@ -28,7 +28,10 @@ LEARNED = {  # what they learn from -> methods, from the fastest to the slowest
     "one label, by several networks": ("seed-ensemble",),
     "each annotator's answers, with attention": ("annotator-queries",),
 }
-OF_TRUTH = {"a truth and how annotators err": ("joint-em", "annot-mix")}  # with gold labels
+OF_TRUTH = {  # with gold labels
+    "a truth and how annotators err": ("joint-em", "annot-mix"),
+    "their mean with models of each annotator": ("method-ensemble",),
+}
 FASTEST = "single"  # of those that are trained
 MOST_NAMED = 3  # columns that a message names
 FEWEST_WORDS = 3  # of a text, on average
