@@ -24,7 +24,7 @@ help:
 	@echo "make chaos      disturb commands at every point of writing (SEED=0 COUNT=60)"
 	@echo "make glove      write GloVe vectors for the words of the corpora, in ./glove"
 	@echo "make gpu-kit RUN=name   collect what a run of benchmarks/gpu needs, in ./gpu-kit"
-	@echo "make docs       update the tables of options and run the examples of the docs"
+	@echo "make docs       update generated tables, build the site in ./site, and run all examples"
 
 $(STAMP): pyproject.toml papers/pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("dissensus needs Python 3.11 or newer; $(PYTHON) is %d.%d. Choose another one: make PYTHON=python3.12" % sys.version_info[:2])'
@@ -44,6 +44,7 @@ test: $(STAMP)
 	$(BIN)/python -m pytest -m "not slow" $(PARALLEL)
 
 test-all: test
+	$(BIN)/python -m pip install --quiet -c constraints.txt --group docs
 	$(BIN)/python -m pytest -m slow $(PARALLEL)
 
 test-browser: $(STAMP)
@@ -80,4 +81,7 @@ docs: $(STAMP)
 	$(BIN)/python docs/update_commands.py
 	$(BIN)/python docs/update_metrics.py
 	$(BIN)/python docs/update_figures.py
-	$(BIN)/python -m pytest README.md docs tests/test_commands.py tests/test_docs.py
+	$(BIN)/python -m pip install --quiet -c constraints.txt --group docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
+	$(BIN)/python -m pytest README.md docs tests/test_commands.py tests/test_docs.py \
+		tests/test_sessions.py tests/test_site.py

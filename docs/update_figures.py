@@ -153,24 +153,35 @@ def speed() -> str:
 def plot(rows: Iterable[dict[str, Any]]) -> str:
     """Seconds by number of answers, both on logarithmic axes, as SVG."""
     number = {"type": "quantitative", "scale": {"type": "log", "nice": True}}
-    colours = ["#2a78b5", "#b5652a"]
-    grey = {"labelColor": "#777", "titleColor": "#777", "gridColor": "#8884", "tickColor": "#888"}
+    rows = [row | {"what": f"{row['task']}, {row['by']}"} for row in rows]
+    names = list(dict.fromkeys(row["what"] for row in rows))
+    ticks = [10.0**power for power in (-2, -1, 0, 1, 2, 3, 5, 6, 7, 8)]
+    colours = ["#2a78b5", "#86b4da", "#b5652a", "#dfa77c"]
+    grey = {
+        "labelColor": "#7d7d7d",
+        "titleColor": "#7d7d7d",
+        "gridColor": "#8884",
+        "tickColor": "#888",
+    }
     spec = {
-        "data": {"values": list(rows)},
+        "data": {"values": rows},
         "width": 460,
         "height": 280,
         "background": "transparent",
         "mark": {"type": "line", "point": True},
         "encoding": {
-            "x": {"field": "answers", "axis": {"format": "~s"}} | number,
-            "y": {"field": "seconds", "axis": {"format": "~g"}} | number,
-            "color": {"field": "task", "type": "nominal", "scale": {"range": colours}},
-            "strokeDash": {"field": "by", "type": "nominal"},
-            "shape": {"field": "by", "type": "nominal"},
+            "x": {"field": "answers", "axis": {"format": "~s", "values": ticks[6:]}} | number,
+            "y": {"field": "seconds", "axis": {"format": "~g", "values": ticks[:6]}} | number,
+            "color": {
+                "field": "what",
+                "type": "nominal",
+                "scale": {"domain": names, "range": colours},
+                "title": "",
+            },
         },
         "config": {
             "axis": grey | {"domainColor": "#888"},
-            "legend": {"labelColor": "#777", "titleColor": "#777"},
+            "legend": {"labelColor": "#7d7d7d", "titleColor": "#7d7d7d"},
             "view": {"stroke": None},
         },
     }

@@ -1,6 +1,7 @@
 """The commands that the README and the docs show, typed again in a folder with the sample tables.
 
 A block of ```console has lines that begin with "$ " and what they print; "..." stands for anything.
+Blocks with a title are files in that folder.
 After a change that is meant, `python -m tests.test_sessions` writes blocks without "..." anew, and
 prints what the others would be.
 """
@@ -24,6 +25,7 @@ from dissensus.cli import main
 
 ROOT = Path(__file__).parent.parent
 SAMPLES = ROOT / "docs" / "samples"
+FILE = re.compile(r"""^```\w+ title="([^"]+)"\n(.*?)```""", re.MULTILINE | re.DOTALL)
 BLOCK = re.compile(r"(```console\n)(.*?)(```)", re.DOTALL)
 PAGES = [
     page
@@ -51,6 +53,13 @@ def typed(line: str) -> str:
     return shown.buffer.getvalue().decode()
 
 
+def write_files(text: str, folder: Path) -> None:
+    """The sample tables, and the files that a page shows."""
+    shutil.copytree(SAMPLES, folder / "samples")
+    for name, content in FILE.findall(text):
+        (folder / name).write_text(content, encoding="utf-8")
+
+
 def commands(block: str) -> list[tuple[str, str]]:
     """The lines of a block that are typed, and what it says that each shows."""
     return re.findall(r"^\$ (.+)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE)
@@ -68,9 +77,10 @@ def test_commands_show_what_the_page_says(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.delenv("FORCE_COLOR", raising=False)
-    shutil.copytree(SAMPLES, tmp_path / "samples")
+    text = page.read_text(encoding="utf-8")
+    write_files(text, tmp_path)
     monkeypatch.chdir(tmp_path)
-    blocks = [found[2] for found in BLOCK.finditer(page.read_text(encoding="utf-8"))]
+    blocks = [found[2] for found in BLOCK.finditer(text)]
     for line, expected in (pair for block in blocks for pair in commands(block)):
         shown = typed(line)
         assert doctest.OutputChecker().check_output(expected, shown, FLAGS), f"$ {line}\n{shown}"
@@ -92,7 +102,8 @@ if __name__ == "__main__":
     os.environ["COLUMNS"] = "80"
     for path in PAGES:
         with tempfile.TemporaryDirectory() as folder:
-            shutil.copytree(SAMPLES, Path(folder) / "samples")
+            text = path.read_text(encoding="utf-8")
+            write_files(text, Path(folder))
             os.chdir(folder)
-            path.write_text(BLOCK.sub(_again, path.read_text(encoding="utf-8")), encoding="utf-8")
+            path.write_text(BLOCK.sub(_again, text), encoding="utf-8")
             os.chdir(ROOT)
