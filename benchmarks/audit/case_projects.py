@@ -304,8 +304,12 @@ def tired(match: re.Match[str], project: Project) -> bool:
     return set(re.findall(r"(\w+) \((?:agrees|is) ", match[1])) <= {"tired"} & set(project.planted)
 
 
-def later(match: re.Match[str], project: Project) -> bool:
-    return match[1] == "tired" and "tired" in project.planted
+def others(match: re.Match[str], project: Project) -> bool:
+    """Whose answers to look at, and who is asked about the later ones."""
+    looked = dict(re.findall(r"(\w+) \(([^()]*)\)", match[1] or ""))
+    true = all({KIND[kind] for kind in why.split(", ")} <= project.kinds.get(who, set())
+               for who, why in looked.items())  # fmt: skip
+    return true and match[2] in (None, "tired") and {match[2]} <= {None, *project.planted}
 
 
 def alike(match: re.Match[str], project: Project) -> bool:
@@ -430,8 +434,8 @@ CHECKS: dict[str, Check] = {
     r"Less careful as time went on, it seems: (.*\))\.": tired,
     r"Some annotators answer alike, more than a common view of the items explains \(p = 0\.01\): "
     r"(.*?)\.": alike,
-    r"(?:Also a|A)sk (.*?) why the later answers agree less with the others' than the earlier\.":
-        later,
+    r"(?:Also )?(?:[lL]ook at the answers of (.*?\)))?(?:, and )?(?:[aA]sk (.*?) why the later "
+    r"answers agree less with the others' than earlier)?\.": others,
     r"By gender they are (?:f and m|m and f)\.": apart,
     r"(.*?) agree with one another, but not with the rest\. They may hold another view, or "
     r"understand the task differently: look at the items they dispute\.": views,

@@ -252,7 +252,7 @@ def _annotators(rows: list[AnnotatorDescription], most: int) -> Any:
         ),
         "kappa": lambda row: with_interval(row, "kappa"),
     }
-    if room >= NARROW:
+    if room >= NARROW and not ratings:
         cells["mostly"] = lambda row: f"{row.most_frequent} {100 * row.share:.0f} %"
     if ratings and there("leniency"):
         cells["bias"] = lambda row: number(row.leniency, 2)

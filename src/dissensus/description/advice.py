@@ -9,7 +9,7 @@ from dissensus.agreement import GroupComparison
 from dissensus.agreement.groups import LEAST, NO_DIFFERENCE
 from dissensus.description.describe import Description, QuestionDescription
 from dissensus.description.marks import marks_text
-from dissensus.description.suspicious_annotators import some_names
+from dissensus.description.suspicious_annotators import CHANCE, some_names
 from dissensus.errors import counted
 
 MOST = 3  # actions
@@ -69,17 +69,23 @@ def undivided(groups: Sequence[GroupComparison]) -> tuple[list[str], str]:
 
 
 def _doubt(question: QuestionDescription) -> str:
-    if question.crowd and not question.comparable and question.by_annotator:
-        return "before anything else: " + question.crowd[0][:1].lower() + question.crowd[0][1:-1]
-    return ""
+    doubtful = question.crowd and not question.comparable and question.by_annotator
+    return question.crowd[0][:-1] if doubtful else ""
+
+
+def _nobody_agrees(question: QuestionDescription) -> bool:
+    return _doubt(question)[:20] == CHANCE[:20]
 
 
 def _people(question: QuestionDescription) -> str:
-    marks, later = question.marked, some_names(list(question.tired))
-    if later:
-        later = f"ask {later} why the later answers agree less with the others' than the earlier"
+    marks = question.marked
+    others = {who.annotator: ", ".join(who.suspicious) for who in question.suspicious
+              if who.annotator not in marks and who.suspicious != ("duplicated",)}  # fmt: skip
+    also = [f"look at the answers of {marks_text(others)}"] if others else []
+    if tired := some_names([name for name in question.tired if name not in others]):
+        also.append(f"ask {tired} why the later answers agree less with the others' than earlier")
     if not marks:
-        return later
+        return ", and ".join(also)
     value, without = (
         of.get("krippendorff-alpha", math.nan)
         for of in (question.agreement, question.agreement_without)
@@ -91,7 +97,7 @@ def _people(question: QuestionDescription) -> str:
     else:
         text += f". Until then report both: alpha {value:.2f}, and {without:.2f} without them "
         text += "(`--without suspicious`)"
-    return f"{text}. Also {later}" if later else text
+    return f"{text}. Also {', and '.join(also)}" if also else text
 
 
 def _groups(question: QuestionDescription) -> str:
@@ -108,7 +114,7 @@ def _groups(question: QuestionDescription) -> str:
 
 def _undecided(question: QuestionDescription) -> str:
     n = question.undecided
-    if not n:
+    if not n or _nobody_agrees(question):
         return ""
     without = " (without those named)" if question.marked else ""
     return (
@@ -120,7 +126,8 @@ def _undecided(question: QuestionDescription) -> str:
 def _guidelines(question: QuestionDescription) -> str:
     measures = question.agreement_without or question.agreement
     value = measures.get("krippendorff-alpha", math.nan)
-    if not round(value, 3) < LOW or any(group.clear for group in question.groups):
+    divided = any(group.clear for group in question.groups)
+    if not round(value, 3) < LOW or divided or _nobody_agrees(question):
         return ""
     return (
         "if people should give the same answers, go through the most disputed items together "

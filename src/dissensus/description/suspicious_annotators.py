@@ -53,7 +53,10 @@ UNKNOWN = (
     "The answers in common are too few to tell agreement from chance, so nobody can be judged by "
     "comparison with the rest. Collect more answers to the same items, or compare with gold labels."
 )
-TWO = "There are only two annotators to compare, so it cannot be said which one is unlike others."
+TWO = (
+    "There are only two annotators to compare, so it cannot be said which one is unlike others: "
+    "ask a third one about some of the items."
+)
 
 
 @dataclass(frozen=True, eq=False)
