@@ -110,8 +110,7 @@ class DawidSkene(HiddenTruth):
                 "confidence is doubtful: answers to one item have more in common than independent "
                 f"errors explain, and count as {least._worth:.2g} of an answer each"
             )
-        few = f"give {ENOUGH_GOLD} or more (--gold, --use-gold)"
-        return f"{why}; to fit it to gold labels instead, {few}"
+        return f"{why}; --use-gold fits it to {ENOUGH_GOLD} gold labels or more (--gold) instead"
 
     def _reported(self) -> np.ndarray:
         if self._answers is not None:  # computed when it is needed

@@ -252,6 +252,8 @@ def _methods(results: Results | None, note: str) -> str:
         sign = 1 if higher_is_better(metric) else -1
         floor = max(floors, key=lambda r: sign * r.cells[metric].mean)
         score = floor.cells[metric].mean
-        verb = "has" if sign * score < sign * cell.mean else "is no worse with"
-        sentence += f"; {floor.name}, which ignores the content, {verb} {score:.3f}"
+        told = f"has {score:.3f}"
+        if not sign * score < sign * cell.mean:
+            told = f"is no worse with {score:.3f}: more items, or another encoder, may help"
+        sentence += f"; {floor.name}, which ignores the content, {told}"
     return f"{sentence} ({note})." if note else f"{sentence}."
