@@ -2,6 +2,7 @@
 
     python benchmarks/audit/audit.py run                       all cases; into benchmarks/results
     python benchmarks/audit/audit.py run --cases copies        one case
+    python benchmarks/audit/audit.py run --settings dawid      cells whose setting begins like this
     python benchmarks/audit/audit.py run --crowds 50 --dry     print only
     python benchmarks/audit/audit.py run --journal FILE        go on with what a stopped run wrote
     python benchmarks/audit/audit.py run --before              with an older version on PYTHONPATH
@@ -44,6 +45,16 @@ def case_names() -> list[str]:
     return sorted(path.stem[5:] for path in Path(__file__).parent.glob("case_*.py"))
 
 
+def cells_of(cases: list[str], settings: str = "") -> dict[tuple[str, int], Cell | Cells]:
+    """The cells of these cases whose setting begins like this, by case and number."""
+    return {
+        (case, number): cell
+        for case in cases
+        for number, cell in enumerate(importlib.import_module(f"case_{case}").CELLS)
+        if cell.setting.startswith(settings)
+    }
+
+
 def values_of(job: Job) -> tuple[Job, dict[str, Any]]:
     """What the cell says about one simulated crowd, by quantity."""
     case, number, crowd, seed = job
@@ -53,17 +64,16 @@ def values_of(job: Job) -> tuple[Job, dict[str, Any]]:
 
 
 def run(
-    cases: list[str], crowds: int, seed: int, processes: int, journal: Path | None
+    cells: dict[tuple[str, int], Cell | Cells],
+    crowds: int,
+    seed: int,
+    processes: int,
+    journal: Path | None,
 ) -> list[dict[str, Any]]:
     """The rows of the table; what is in the journal is not simulated again.
 
     The first crowds of all cells come first, so that a run which is stopped has some of each.
     """
-    cells = {
-        (case, number): cell
-        for case in cases
-        for number, cell in enumerate(importlib.import_module(f"case_{case}").CELLS)
-    }
     jobs = [(*cell, crowd, seed) for crowd in range(crowds) for cell in cells]
     lines = journal.read_text().splitlines() if journal and journal.exists() else []
     done = {tuple(job): values for job, values in map(json.loads, lines)}
@@ -103,16 +113,20 @@ def key(row: dict[str, Any]) -> tuple[str, str, str]:
 
 def merged(old: list[dict[str, Any]], new: list[dict[str, Any]], version: str) -> list[Any]:
     """Kept rows with new figures in the column `version`; cells that are gone are dropped."""
-    old = [row for row in old if row["case"] in case_names()]
     rows = {key(row): row for row in old}
-    cases = {row["case"] for row in new}
     fresh = {}
     for row in new:
         about = {name: row[name] for name in ("case", "setting", "quantity", "bar", "crowds")}
         figures = {name: rows.get(key(row), {}).get(name) for name in ("before", "after")}
         today = {"date": str(datetime.date.today())}
         fresh[key(row)] = about | figures | {version: row["mean"]} | today
-    return [row for row in old if row["case"] not in cases] + list(fresh.values())
+    cases = {row["case"] for row in new}
+    there = {
+        (case, cell.setting, quantity)
+        for (case, _), cell in cells_of(sorted(cases)).items()
+        for quantity in bars_of(cell)
+    }
+    return [row for at, row in (rows | fresh).items() if at[0] not in cases or at in there]
 
 
 def table_lines(rows: list[dict[str, Any]]) -> Iterator[str]:
@@ -134,6 +148,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("action", choices=("run", "show"))
     parser.add_argument("--cases", default=",".join(case_names()))
+    parser.add_argument("--settings", default="", help="how the settings of cells begin")
     parser.add_argument("--crowds", type=int, default=CROWDS)
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--processes", type=int, default=2)
@@ -143,8 +158,8 @@ def main() -> None:
     options = parser.parse_args()
     old = [{"date": kept(NAME)["date"][:10]} | row for row in kept(NAME)["rows"]]
     if options.action == "run":
-        cases = options.cases.split(",")
-        new = run(cases, options.crowds, options.seed, options.processes, options.journal)
+        cells = cells_of(options.cases.split(","), options.settings)
+        new = run(cells, options.crowds, options.seed, options.processes, options.journal)
         old = merged(old, new, "before" if options.before else "after")
         if not options.dry:
             keep(NAME, "audit/audit.py run", {"seed": options.seed, "rows": old})
