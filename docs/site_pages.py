@@ -56,6 +56,7 @@ FORMULAS = {
     "madl": "p(y | x, a) = sum over c of p(c | x) P(c, y | x, a)\n"
     "P from embeddings of x and a, and their product",
     "annot-mix": "as madl, trained on mixtures l (x, a, y) + (1 - l) (x', a', y'), l ~ Beta",
+    "method-ensemble": "p(y | x) = mean over members m of p_m(y | x)",
     "grid-density": "p(cell | x) = softmax over the cells of a grid\n"
     "loss = cross-entropy to the density of the ratings",
 }

@@ -6,6 +6,8 @@ import importlib
 import json
 import re
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,9 @@ from dissensus_papers.qumatl.models import MODELS as QUERY_MODELS
 PAGES = (Path(__file__).parent / "papers.md", *sorted(Path(__file__).parent.glob("papers/*.md")))
 RESULTS = Path(__file__).parent.parent / "benchmarks" / "results"
 BLOCK = re.compile(r"(<!-- ([a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+Rows = Sequence[Sequence[Any]]
+BEYOND = "Beyond the paper: "
+VERDICT = r": (?=(found|the opposite|no gain that matters|cannot decide|not tested) in \d)"
 QUERY_METRICS = {  # and their digits
     "annotator accuracy, weighted": 3,
     "annotator macro-F1": 3,
@@ -41,18 +46,76 @@ def _parts(name: str) -> tuple[dict[str, Any], list[Table | str]]:
 
 
 def _claims(name: str) -> str:
-    """The claims of a paper with their tests, and those that nothing was run for."""
+    """The claims of a paper, a row each; their tests, folded; those that nothing was run for."""
     report, parts = _parts(name)
-    lines = []
+    lines, own = ["| claim | decided by | estimates | verdict |", "|---|---|---|---|"], 0
     for part in parts:
         if isinstance(part, Table) and part.columns == COLUMNS:
-            lines += [Table(part.columns, part.rows, align=part.align).to_markdown(), ""]
+            groups = _groups(part.rows)
+            own = sum(not head.startswith(BEYOND) for head, _ in groups)
+            lines += [_claim_row(*group) for group in groups[:own]]
+            summary = (
+                f"All tests of these {own} claims, and of {len(groups) - own} beyond the paper"
+            )
+            lines += ["", f'<details markdown="1"><summary>{summary}</summary>', ""]
+            lines += [Table(part.columns, part.rows, align=part.align).to_markdown()]
+            lines += ["", "</details>", ""]
         elif isinstance(part, str) and part.startswith("Not run yet"):
             head, *claims = part.splitlines()
             lines += [f"Not run yet (`{head.removeprefix('Not run yet: ')}`):", ""]
             lines += [*(f"- {escaped_markdown(claim.strip())}" for claim in claims), ""]
     made = f"`{report['command']}`, {report['date'][:10]}. {_effort(report)}"
     return "\n".join([*lines, made, ""])
+
+
+def _outcome() -> str:
+    """How many claims of each paper were found, and in how many of their tests."""
+    kinds = ("in every test", "in some", "in none", "judged in words")
+    lines = [f"| paper | claims | found {' | '.join(kinds)} |", f"|---|--:|{'--:|' * len(kinds)}"]
+    for name in PAPERS:
+        counts = dict.fromkeys(kinds, 0)
+        for part in _parts(name)[1]:
+            if isinstance(part, Table) and part.columns == COLUMNS:
+                for head, tests in _groups(part.rows):
+                    if not head.startswith(BEYOND):
+                        counts[_found(tests)] += 1
+        cells = [f"[`{name}`](#{name})", str(sum(counts.values())), *map(str, counts.values())]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join([*lines, ""])
+
+
+def _found(tests: Rows) -> str:
+    found = [test[-1].startswith("found") for test in tests]
+    if not found:
+        return "judged in words"
+    return "in every test" if all(found) else "in some" if any(found) else "in none"
+
+
+def _groups(rows: Rows) -> list[tuple[str, list[Sequence[Any]]]]:
+    """Each claim with its tests; those of the paper before those beyond it."""
+    groups: list[tuple[str, list[Sequence[Any]]]] = []
+    for row in rows:
+        if row[0].startswith("  "):
+            groups[-1][1].append(row)
+        else:
+            groups.append((str(row[0]), []))
+    return sorted(groups, key=lambda group: group[0].startswith(BEYOND))
+
+
+def _claim_row(head: str, tests: Rows) -> str:
+    """A claim with its summary: what decides, from which to which estimate, and the verdict."""
+    scores = ", ".join(dict.fromkeys(test[1] for test in tests))
+    if len(tests) == 1:
+        claim, estimate, verdict = head, tests[0][2], tests[0][-1]
+    elif tests:
+        claim, _, verdict = re.split(VERDICT, head, maxsplit=1)
+        effects = sorted((test[2].split(" ")[0] for test in tests if test[2]), key=float)
+        estimate = f"{effects[0]} to {effects[-1]} ({len(effects)} tests)"
+        verdict = verdict.partition(";")[0]
+    else:
+        (claim, _, verdict), estimate = head.partition(": "), ""
+    cells = [claim, scores, estimate, verdict]
+    return f"| {' | '.join(escaped_markdown(cell) for cell in cells)} |"
 
 
 def _effort(report: dict[str, Any]) -> str:
@@ -75,10 +138,14 @@ def _effort(report: dict[str, Any]) -> str:
     return f"{n:,} fits, {seconds / 3600:.1f} hours added up (several run at once){less}."
 
 
-def _tables(name: str, *titles: str) -> str:
-    """Those tables of a paper whose titles begin like this."""
+def _tables(name: str, *titles: str, without: str = "") -> str:
+    """Those tables of a paper whose titles begin like this, less blocks with these words."""
     _, parts = _parts(name)
     tables = [p for p in parts if isinstance(p, Table) and p.title.startswith(titles)]
+    if without:
+        shown = [row for t in tables for h, own in _groups(t.rows) if without not in h
+                 for row in ((h, *[""] * (len(t.columns) - 1)), *own)]  # fmt: skip
+        tables = [replace(table, rows=shown) for table in tables]
     return "\n".join(f"{table.to_markdown()}\n" for table in tables)
 
 
@@ -220,10 +287,11 @@ def updated(*texts: str) -> list[str]:
     """The pages with what is kept now."""
     blocks = {
         "reading": f"{READ}\n",
+        "outcome": _outcome(),
         **{f"{name}-claims": _claims(name) for name in PAPERS},
         "soft-labels": _tables("soft-labels", "Table 1", "Table 2"),
         "pos-tweets": _tweets(_script("pos_answers").read(RESULTS / "pos_tweets.json")),
-        "seedbert": _tables("seedbert", "Table 4"),
+        "seedbert": _tables("seedbert", "Table 4", without="encoder frozen"),
         "seedbert-looks": _tables("seedbert", "Do members look"),
         "qumatl": _queries(),
         "qumatl-simulated": _simulated(json.loads((RESULTS / "queries.json").read_text())),

@@ -71,6 +71,15 @@ def test_the_page_on_methods_lists_every_method() -> None:
     assert table_under(DOCS / "methods.md", "name") == [f"`{name}`" for name in METHODS]
 
 
+def test_the_site_has_a_formula_for_every_method() -> None:
+    assert set(runpy.run_path(str(DOCS / "site_pages.py"))["FORMULAS"]) == set(METHODS)
+
+
+def test_the_journal_of_a_paper_is_short() -> None:
+    lines = {page.name: len(page.read_text("utf-8").splitlines()) for page in DOCS.glob("papers/*")}
+    assert {name: n for name, n in lines.items() if n > 200} == {}
+
+
 def test_measured_figures_are_those_that_were_kept() -> None:
     script = runpy.run_path(str(DOCS / "update_figures.py"))
     for page in script["PAGES"]:
