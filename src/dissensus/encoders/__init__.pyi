@@ -1,4 +1,5 @@
 from .features import FeaturesEncoder as FeaturesEncoder
+from .framework.available import available as available
 from .framework.base import ByBatch as ByBatch
 from .framework.base import Encoder as Encoder
 from .framework.base import EncoderNetwork as EncoderNetwork
