@@ -49,6 +49,7 @@ def compare(
     reference: str | None = None,
     as_: str = "text",
     compact: bool = False,
+    experiment: Path | None = None,
 ) -> None:
     """Compare methods on FILE over folds and seeds, with intervals and tests.
 
@@ -91,6 +92,8 @@ def compare(
         reference: Method to compare all others with.
         as_: Format of the tables: text, markdown, latex or csv.
         compact: Show means only, without intervals and differences.
+        experiment: File of TOML with FILE and options by name, such as file = "labels.csv" and
+            seeds = 5; options that are typed replace them.
 
     Examples:
         dissensus compare labels.csv -o comparison/ --methods soft-label,annotator-heads

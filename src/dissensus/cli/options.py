@@ -29,6 +29,7 @@ import typer
 from typer.core import TyperCommand
 
 from dissensus.cli.console import say
+from dissensus.cli.experiment import experiment_words
 from dissensus.errors import DataError, NoAnswersError, counted
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ class HelpedCommand(TyperCommand):
     read; then the examples."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        typed = args
+        typed, args = args, self._with_experiment(args)
         words = args[: args.index("--")] if "--" in args else args
         complete = []  # with the values that were left out
         for word, after in zip(words, [*args[1:], ""], strict=False):
@@ -167,6 +168,16 @@ class HelpedCommand(TyperCommand):
                 )
         _TYPED.set(shlex.join(["dissensus", str(ctx.info_name), *typed]))
         return super().parse_args(ctx, args)
+
+    def _with_experiment(self, args: list[str]) -> list[str]:
+        """The words that were typed, after those of the file of --experiment."""
+        pairs = [word.partition("=") for word in args]
+        at = next((at for at, (word, *_) in enumerate(pairs) if word == "--experiment"), None)
+        if at is None or not any(one.name == "experiment" for one in self.params):
+            return args
+        path = pairs[at][2] if pairs[at][1] else " ".join(args[at + 1 : at + 2])
+        names = {word for word, *_ in pairs} | ({"--output"} if "-o" in args else set())
+        return [*experiment_words(path, self.params, names), *args] if path else args
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": [], OUTPUT: []}
