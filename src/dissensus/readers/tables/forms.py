@@ -142,7 +142,7 @@ def _melted(rows: Rows, layout: Layout, columns: Mapping[str, Parts], votes: Vot
         person = layout.annotator or first_named("annotator", replace(rows, columns=others))
         roles = replace(roles, annotator=roles.annotator or person)
     else:
-        derived = () if votes is None else (votes.total, votes.majority)
+        derived = () if votes is None else (votes.total,)
         roles, items = _item_roles(rows, layout, {*columns, *people.values(), *derived}, roles)
         others[str(roles.item)] = items
     nothing = Column(pa.array([], pa.string()), np.full(rows.n_rows, -1))

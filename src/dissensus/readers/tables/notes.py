@@ -63,7 +63,7 @@ def table_notes(rows: Rows, form: Form, assembled: Assembled) -> list[str]:
     derived = [name for name in others if is_wide and is_derived(name)]
     line += votes.remarks if votes else ()
     line += [f"not annotators: {', '.join(derived)}"] if derived else []
-    known = (*derived, *reasons, votes and votes.total, votes and votes.majority)
+    known = (*derived, *reasons, votes and votes.total)
     also = {name: kind for name, kind in others.items() if name not in known}
     names = [f"{name} (of the {kind})" if is_long else name for name, kind in also.items()]
     if is_long and rows.unnamed:

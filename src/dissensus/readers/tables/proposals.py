@@ -52,7 +52,7 @@ from dissensus.readers.tables.column_names import (
 )  # fmt: skip
 from dissensus.readers.tables.rows import FEW_VALUES, Rows
 from dissensus.readers.tables.structure import LARGEST_RATING, MOST
-from dissensus.readers.tables.vote_columns import propose_votes
+from dissensus.readers.tables.vote_columns import ask_about_sums, propose_votes
 from dissensus.scales import as_numbers
 
 Grid = dict[str, dict[str, str]]  # pattern -> annotator -> column
@@ -517,10 +517,17 @@ def objects_of(cells: Sequence[Any]) -> Objects | None:
 
 def _propose_votes(rows: Rows, layout: Layout) -> Layout | None:
     """Counts, where no columns are annotators by their names and none contains their names."""
+    return propose_votes(rows, layout) if _are_unnamed(rows, layout) else None
+
+
+def _are_unnamed(rows: Rows, layout: Layout) -> bool:
     sure = _surely_annotators(rows, _free(rows, layout))
-    if len(sure) > 1 or first_named("annotator", rows, sure) is not None:
-        return None
-    return propose_votes(rows, layout)
+    return len(sure) < 2 and first_named("annotator", rows, sure) is None
+
+
+def _ask_about_sums(rows: Rows, layout: Layout) -> None:
+    if _are_unnamed(rows, layout):
+        ask_about_sums(rows, layout)
 
 
 PROPOSERS: tuple[Callable[[Rows, Layout], Layout | None], ...] = (
@@ -530,4 +537,5 @@ PROPOSERS: tuple[Callable[[Rows, Layout], Layout | None], ...] = (
     _propose_votes,
     propose_annotators,
     _propose_single,
+    _ask_about_sums,
 )
