@@ -17,10 +17,12 @@ from pathlib import Path
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted, listed
 from dissensus.readers.delimited import delimited_cells
-from dissensus.readers.exports.responses import Response, are_free, check_known, responses_corpus
-from dissensus.readers.layout import Layout
+from dissensus.readers.exports.responses import are_free, check_known, table
+from dissensus.readers.layout import Layout, layouts_taken
 from dissensus.readers.recognition import GRID_COLUMN, TIMESTAMPS, check_options
 from dissensus.readers.tables.column_names import plain
+from dissensus.readers.tables.rows import free_name
+from dissensus.readers.tables.shapes import table_corpus
 
 IMPORT = '{"ImportId"'
 PARTICIPANTS = (  # the likelier first
@@ -70,7 +72,10 @@ def survey_corpus(
     notes = [f"{counted(n_previews, 'preview')} left out"] if n_previews else []
     if not rows:
         raise DataError(f"{path}: no participants")
+    _refuse_second_names(path, header, rows)
     columns = _columns(header, rows, wording)
+    if options.annotator is not None:
+        check_known(path, [options.annotator], header, "column")
     if options.answer is not None:
         check_known(path, options.answer, dict.fromkeys(q for q, _ in columns.values()), "question")
         columns = {at: cell for at, cell in columns.items() if cell[0] in options.answer}
@@ -107,6 +112,18 @@ def _columns(header: Sequence[str], rows: Sequence[Row], wording: Row) -> dict[i
     return {at: cell for at, cell in columns.items() if cell[0] not in free}
 
 
+def _refuse_second_names(path: Path, header: Sequence[str], rows: Sequence[Row]) -> None:
+    """Refuse names that are repeated above other names, such as a question over annotators."""
+    columns = [at for at, name in enumerate(header) if name and header.count(name) > 1]
+    first, *below = ([row[at] for at in columns] for row in rows)
+    again = {cell for row in below for cell in row}
+    if len(below) > 1 < len(columns) == len({*first} - {None, *again}):
+        raise DataError(
+            f"{path}: names are repeated, and below them stand {listed(first, 3)}: if two rows contain the "
+            "column names, use header=2 (--header 2)"
+        )
+
+
 def _by_name(
     header: Sequence[str], usable: Sequence[int], wording: Row, pattern: re.Pattern[str]
 ) -> dict[int, Cell]:
@@ -128,21 +145,14 @@ def _by_name(
     return kept if len(set(kept.values())) == len(kept) else {}
 
 
-def _participants(
-    path: Path, header: Sequence[str], rows: Sequence[Row], options: Layout
-) -> tuple[list[str], str | None]:
-    """The name of each row's participant, and the column that says it."""
-    names = [plain(name) for name in header]
+def _participants(header: Sequence[str], rows: Sequence[Row], options: Layout) -> int | None:
+    """The column that names the participant in every row."""
     if options.annotator is not None:
-        check_known(path, [options.annotator], header, "column")
-        wanted = [list(header).index(options.annotator)]
-    else:
-        exact = [names.index(name) for name in PARTICIPANTS if name in names]
-        wanted = [*exact, *(at for at, name in enumerate(names) if "email" in name)]
-    for at in wanted:
-        if all(row[at] for row in rows):
-            return [str(row[at]) for row in rows], header[at]
-    return [f"participant {number}" for number in range(1, len(rows) + 1)], None
+        return list(header).index(options.annotator)
+    names = [plain(name) for name in header]
+    exact = [names.index(name) for name in PARTICIPANTS if name in names]
+    others = [at for at, name in enumerate(names) if "email" in name]
+    return next((at for at in (*exact, *others) if all(row[at] for row in rows)), None)
 
 
 def _corpus(
@@ -153,34 +163,29 @@ def _corpus(
     options: Layout,
     notes: list[str],
 ) -> Corpus:
-    questions = list(dict.fromkeys(question for question, _ in columns.values()))
-    items = list(dict.fromkeys(item for _, item in columns.values()))
-    at = {cell: number for number, cell in columns.items()}
-    annotators, named = _participants(path, header, rows, options)
-    others: dict[str, int] = {}  # of several columns with the same name the first
-    for number, name in enumerate(header):
-        free = name and number not in columns and name not in (named, *questions)
-        if free and any(row[number] for row in rows):
-            others.setdefault(name, number)
-    responses = []
-    for number, (row, annotator) in enumerate(zip(rows, annotators, strict=True), start=1):
-        extra = {name: text for name, column in others.items() if (text := row[column])}
-        for item in items:
-            cells = [(question, at.get((question, item))) for question in questions]
-            answers = {q: [text] for q, n in cells if n is not None and (text := row[n])}
-            place = f"participant {number}, item {item}"
-            if answers:
-                responses.append(Response(place, item, annotator, answers, extra=extra))
-    by = f"annotator = {named}" if named else "annotators are numbered, as no column names them"
-    about = [
-        f"a row per participant, {by}; items = {', '.join(items[:8])}{', ...' * (len(items) > 8)}"
-    ]
+    """The corpus of a table with a row per participant and a column `question [item]` for each."""
+    named = {at: f"{question} [{item}]" for at, (question, item) in columns.items()}
+    participant = _participants(header, rows, options)
+    for at, name in enumerate(header):  # of several columns with the same name the first
+        if name and name not in named.values() and (at == participant or any(r[at] for r in rows)):
+            named.setdefault(at, name)
+    table_of = {name: [row[at] for row in rows] for at, name in sorted(named.items())}
+    annotator = free_name("participant", named.values())
+    if participant is None:
+        notes.append("annotators are numbered, as no column names them")
+        table_of[annotator] = [f"participant {number}" for number in range(1, len(rows) + 1)]
+    items = dict.fromkeys(item for _, item in columns.values())
     if all(item == str(number) for number, item in enumerate(items, start=1)):
-        about.append(
+        notes.append(
             "items are the positions of columns; if participants saw different things at a "
             "position, agreement says nothing"
         )
-    options = replace(options, annotator=None, answer=None)
-    return responses_corpus(
-        path, responses, options, "survey", [*about, *notes], questions=questions
+    places = [f"participant {number}" for number in range(1, len(rows) + 1)]
+    as_rows = replace(table(path, table_of, places), notes=("a survey", *notes))
+    questions = dict.fromkeys(f"{question} [{{item}}]" for question, _ in columns.values())
+    layout = Layout(
+        annotator=annotator if participant is None else header[participant], answer=[*questions]
     )
+    stated = replace(options, annotator=None, answer=None).stated()
+    with layouts_taken():  # this one is about columns that are called otherwise
+        return table_corpus(as_rows, layout.with_changes(**stated))

@@ -115,6 +115,7 @@ class Status:
 
 MTURK = Status("AssignmentStatus", ("Rejected",), "Reject")
 TOLOKA = Status("ASSIGNMENT:status", ("REJECTED", "EXPIRED", "SKIPPED"))
+FIGURE_EIGHT = Status("_tainted", ("true", "TRUE"))
 
 
 def reasons_of(rows: Rows, status: Status) -> list[str | None]:
@@ -124,7 +125,7 @@ def reasons_of(rows: Rows, status: Status) -> list[str | None]:
         rows.columns[name].array().to_pylist() if name in rows.columns else nothing
         for name in (status.column, status.rejection)
     )
-    left = {state: state.lower() for state in status.left_out}
+    left = {state: state.lower().replace("true", "tainted") for state in status.left_out}
     rejected = [str(cell).strip().lower() not in ("none", "") for cell in rejections]
     reasons = [left.get(str(state).strip()) for state in states]
     return ["rejected" if no else why for no, why in zip(rejected, reasons, strict=True)]
@@ -132,7 +133,7 @@ def reasons_of(rows: Rows, status: Status) -> list[str | None]:
 
 def without_rejected(rows: Rows) -> tuple[Rows, Counter[str]]:
     """The rows of a platform's table that count, and how many do not, by reason."""
-    status = next((one for one in (MTURK, TOLOKA) if one.column in rows.columns), None)
+    status = next((one for one in (MTURK, TOLOKA, FIGURE_EIGHT) if one.column in rows.columns), None)
     reasons = [] if status is None else reasons_of(rows, status)
     left = Counter(why for why in reasons if why is not None)
     if not left:

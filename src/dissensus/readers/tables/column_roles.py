@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import cast
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +18,7 @@ import pyarrow.compute as pc
 from dissensus.errors import DataError, NoAnswersError, counted, listed
 from dissensus.readers.json_text import set_text
 from dissensus.readers.layout import Layout, UnclearError
-from dissensus.readers.tables.answer_cells import ticks_of
+from dissensus.readers.tables.answer_cells import TICKED, ticks_of
 from dissensus.readers.tables.column_names import (
     MEDIA,
     PAIR,
@@ -267,7 +266,10 @@ def _structured(
         if not named.answer:
             _check_others(rows, key, answer)
         for question, names in _boxes(rows, answer, key.explained).items():
-            rows = _with_boxes(rows, question, names)
+            shared = [of for way in families(names)[:4] for of in way.values()]
+            whole = [of for of in shared if len(of) == len(names)]
+            advice = "; name them to read each as a question (answer=, --answer)"
+            rows = with_boxes(rows, question, [*whole, dict(zip(names, names))][0], advice)
             answer = (*(name for name in answer if name not in names), question)
             boxes = counted(len(names), "column")
             reasons[question] = ("answer", f"{boxes} that are ticked or not")
@@ -315,24 +317,28 @@ def _boxes(
     return {}
 
 
-def _with_boxes(rows: Rows, question: str, names: tuple[str, ...]) -> Rows:
-    """The table with one column instead of boxes: the value of the box that is ticked in each row,
-    or the set of those that are."""
-    ticks = np.stack([cast(np.ndarray, ticks_of(rows.columns[name])) for name in names], axis=1)
-    shared = [of for way in families(names)[:4] for of in way.values() if len(of) == len(names)]
-    values = [value for of in shared[:1] for value in of] or list(names)
-    sets = (ticks.sum(axis=1) != 1).any()
-    cells = [[value for value, tick in zip(values, row, strict=True) if tick] for row in ticks]
-    texts = pa.array([set_text(cell) if sets else cell[0] for cell in cells], pa.string())
+def with_boxes(rows: Rows, question: str, boxes: Mapping[str, str], advice: str = "") -> Rows:
+    """The table with one column instead of boxes, of a column for each value: the value of the box
+    that is ticked in each row, or the set of those that are."""
+    columns = [rows.columns[name].array().to_pylist() for name in boxes.values()]
+    cells = list(zip(*columns, strict=True))
+    is_mark = all(len(rows.columns[name].values) == 1 for name in boxes.values())
+    chosen = [
+        [v for v, cell in zip(boxes, row, strict=True) if cell and cell.strip().casefold() in TICKED]
+        for row in cells
+    ]
+    answered = [is_mark or any(cell is not None for cell in row) for row in cells]
+    sets = {len(one) for one, is_one in zip(chosen, answered, strict=True) if is_one} != {1}
+    texts = [
+        (set_text(one) if sets else one[0]) if is_one else None
+        for one, is_one in zip(chosen, answered, strict=True)
+    ]
     what = "sets of values" if sets else "the value that is ticked"
-    note = (
-        f"{listed(names, 5)}: ticked or not, read as one question, {question!r} ({what}); name "
-        "them to read each as a question (answer=, --answer)"
-    )
+    boxed = listed(boxes.values(), 5)
+    note = f"{boxed}: ticked or not, read as one question, {question!r} ({what}){advice}"
     more = frozenset((question,)) if sets else frozenset()
-    return rows.without(names, sets=rows.sets | more, notes=(*rows.notes, note)).with_columns(
-        {question: Column.of(texts)}
-    )
+    rows = rows.without([*boxes.values()], sets=rows.sets | more, notes=(*rows.notes, note))
+    return rows.with_columns({question: Column.of(pa.array(texts, pa.string()))})
 
 
 # ---- further roles, once the item, the annotator and the answers are known ----

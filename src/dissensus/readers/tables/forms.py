@@ -27,6 +27,7 @@ from dissensus.readers.tables.column_names import (
     first_named,
     is_about_answers,
     is_named,
+    kind_of,
     plain,
 )
 from dissensus.readers.tables.column_roles import (
@@ -91,7 +92,7 @@ def _columns_with_parts(rows: Rows, layout: Layout) -> dict[str, Parts]:
         return columns_of_annotators(rows, layout) if wide else {}
     columns: dict[str, Parts] = {}
     for pattern in answers or ("{annotator}",):  # the question is called Score in Score{k}
-        question = " ".join(_PART.sub(" ", pattern).split()).strip(" _-.:|[]()") or "answer"
+        question = _stem(pattern) or "answer"
         for name, parts in matching(pattern, rows.columns, rows.path).items():
             if layout.annotators is None or parts.get("annotator") in layout.annotators:
                 columns[name] = {"question": question, **parts}
@@ -105,7 +106,7 @@ def _columns_with_parts(rows: Rows, layout: Layout) -> dict[str, Parts]:
 
 def _melted(rows: Rows, layout: Layout, columns: Mapping[str, Parts], votes: Votes | None) -> Form:
     """A row for each row of the table and each slot: what columns have in common but a question."""
-    rows.check(sorted(layout.of_items - {COLUMN}))
+    rows.check(sorted(name for name in layout.of_items if not _PART.search(name)))
     if both := sorted(layout.of_items & columns.keys()):
         raise DataError(f"{rows.path}: {both[0]!r} is named as an annotator and as something else")
     rows.check_texts(columns, "answers")
@@ -113,23 +114,25 @@ def _melted(rows: Rows, layout: Layout, columns: Mapping[str, Parts], votes: Vot
     questions: dict[str, dict[Slot, str]] = {}
     for name, parts in columns.items():
         questions.setdefault(parts.get("question", "answer"), {})[_slot(parts)] = name
-    people: dict[Slot, str] = {}  # the columns that name the annotators of the slots
-    if layout.annotator and _PART.search(layout.annotator):
-        fitting = matching(layout.annotator, rows.columns, rows.path)
-        people = {_slot(parts): name for name, parts in fitting.items()}
-        if missing := [" ".join(slot) for slot in slots if slot not in people]:
-            raise DataError(
-                f"{rows.path}: {layout.annotator!r} has no column for {listed(missing, 5)}"
-            )
-    used = {*columns, *people.values()}
+    texts = {_stem(text): text for text in layout.text or () if _PART.search(text)}
+    beside: dict[str, dict[Slot, str]] = {}  # what the columns beside those of answers contain
+    for part, pattern in {"annotator": layout.annotator, "item": layout.item, **texts}.items():
+        if pattern and pattern != COLUMN and _PART.search(pattern):
+            fitting = matching(pattern, rows.columns, rows.path)
+            of = beside[part] = {_slot(parts): name for name, parts in fitting.items()}
+            if missing := [" ".join(slot) for slot in slots if slot not in of]:
+                raise DataError(
+                    f"{rows.path}: {pattern!r} has no column for {listed(missing, 5)}"
+                )
+    used = {*columns, *(name for of in beside.values() for name in of.values())}
     others = {name: one for name, one in rows.columns.items() if name not in used}
     new = {
         role: _tiled([parts[role] for parts in slots.values()], rows.n_rows)
         for role in ("annotator", "item", "value")
         if all(role in parts for parts in slots.values())
     }
-    if people:
-        new["annotator"] = cells_of([rows.columns[people[slot]] for slot in slots])
+    for part, of in beside.items():
+        new[part] = cells_of([rows.columns[of[slot]] for slot in slots])
     if counts := "value" in new:
         if len(questions) > 1:
             raise DataError(f"{rows.path}: {listed(questions)}: counts are of one question")
@@ -137,13 +140,14 @@ def _melted(rows: Rows, layout: Layout, columns: Mapping[str, Parts], votes: Vot
     names = {name: free_name(name, others) for name in (*new, *questions)}
     answer = tuple(names[name] for name in (["answer"] if counts else questions))
     count = names[COUNT] if counts else None
-    roles = ColumnRoles(names.get("item"), names.get("annotator"), answer, {}, count=count)
+    shown = {kind_of(text) if len(texts) == 1 else text: names[text] for text in texts}
+    roles = ColumnRoles(names.get("item"), names.get("annotator"), answer, shown, count=count)
     if "item" in new:
         person = layout.annotator or first_named("annotator", replace(rows, columns=others))
         roles = replace(roles, annotator=roles.annotator or person)
     else:
         derived = () if votes is None else (votes.total,)
-        roles, items = _item_roles(rows, layout, {*columns, *people.values(), *derived}, roles)
+        roles, items = _item_roles(rows, layout, {*used, *derived}, roles)
         others[str(roles.item)] = items
     nothing = Column(pa.array([], pa.string()), np.full(rows.n_rows, -1))
     for question, of in questions.items():
@@ -153,7 +157,7 @@ def _melted(rows: Rows, layout: Layout, columns: Mapping[str, Parts], votes: Vot
     place, n_each = rows.place, len(labels)
     kept = np.any([new[question].codes >= 0 for question in questions], axis=0)
     kept[::n_each] = True  # an item without answers is one, too
-    where = np.flatnonzero(kept)
+    where = np.flatnonzero(kept & (new["item"].codes >= 0) if "item" in beside else kept)
     if (n_cells := len(where) * len(others)) > MOST_CELLS:
         raise DataError(
             f"{rows.path}: {len(where):,} answers in {n_each:,} columns, and {len(others):,} other "
@@ -172,8 +176,15 @@ def _melted(rows: Rows, layout: Layout, columns: Mapping[str, Parts], votes: Vot
         orders={names[q]: one for q, (one, *two) in orders.items() if one and not two},
     )
     kind = "a row for each annotator" if "item" in new else VOTES if counts else WIDE
-    headers = [str(layout.annotator)] if people else [" ".join(slot) for slot in slots]
+    patterns = [str(getattr(layout, part)) for part in ("item", "annotator") if part in beside]
+    headers = patterns or [" ".join(slot) for slot in slots]
     return Form(long_rows, roles, layout, kind, tuple(columns if counts else headers), votes)
+
+
+def _stem(pattern: str) -> str:
+    """What is around the parts of a pattern, as a name: Score of Score{k}."""
+    bare = re.sub(r"\[\s*\]|\(\s*\)", " ", _PART.sub(" ", pattern))
+    return " ".join(bare.split()).strip(" _-.:|")
 
 
 def _slot(parts: Parts) -> Slot:
