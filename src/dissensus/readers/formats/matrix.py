@@ -16,11 +16,10 @@ import pyarrow as pa
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError
 from dissensus.files.plain import numpy_array
-from dissensus.readers.exports.responses import Left, export_corpus
 from dissensus.readers.files import read_bytes, read_utf8
-from dissensus.readers.layout import Layout
-from dissensus.readers.tables.column_roles import ColumnRoles
-from dissensus.readers.tables.rows import Column, Rows
+from dissensus.readers.layout import Layout, layouts_taken
+from dissensus.readers.tables.rows import Column, Rows, numbered
+from dissensus.readers.tables.shapes import table_corpus
 from dissensus.scales import as_numbers
 
 NUMPY = b"\x93NUMPY"
@@ -98,24 +97,21 @@ def _check_whole(values: np.ndarray, path: Path, place: Callable[[int], str]) ->
 
 
 def _corpus(values: np.ndarray, path: Path, place: Callable[[int], str], options: Layout) -> Corpus:
-    n_items, n_annotators = values.shape
     if values.dtype.kind == "f":
         values = np.where(np.isnan(values), MISSING, values)
     numbers, codes = np.unique(values.astype(np.int64), return_inverse=True)
     absent = int(numbers[0] == MISSING)
-    codes = codes.reshape(-1) - absent
-    columns = {
-        "item": (np.arange(n_items), np.repeat(np.arange(n_items), n_annotators)),
-        "annotator": (np.arange(n_annotators), np.tile(np.arange(n_annotators), n_items)),
-        "answer": (numbers[absent:], codes),
-    }
+    texts = pa.array(numbers[absent:]).cast(pa.string())
+    codes = codes.reshape(values.shape) - absent
+    annotators = {str(n): Column(texts, column) for n, column in enumerate(codes.T)}
+    what = "-1 = no answer" if absent else FULL
     rows = Rows(
-        {n: Column(pa.array(names).cast(pa.string()), at) for n, (names, at) in columns.items()},
+        {"item": numbered(len(values)), **annotators},
         str(path),
         path.name,
-        place=lambda cell: f"{place(cell // n_annotators)}, column {cell % n_annotators + 1}",
+        place,
+        notes=(f"a matrix: a line per item, a column per annotator; {what}",),
     )
-    notes = [f"a line per item, a column per annotator; {'-1 = no answer' if absent else FULL}"]
-    roles = ColumnRoles("item", "annotator", ("answer",), {})
-    known = {"answer": int((codes < 0).sum())}
-    return export_corpus(rows, roles, options, "matrix", Left(), notes, known=known)
+    with layouts_taken():
+        layout = Layout(item="item", annotators=[*annotators])
+        return table_corpus(rows, layout.with_changes(**options.stated()))

@@ -14,11 +14,11 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted
 from dissensus.files.checked_json import kind, parse_json
 from dissensus.files.plain import plain_bytes
-from dissensus.readers.exports.responses import Left, export_corpus, table
+from dissensus.readers.exports.responses import table
 from dissensus.readers.files import read_utf8
 from dissensus.readers.json_text import as_object, parsed
-from dissensus.readers.layout import Layout
-from dissensus.readers.tables.column_roles import ColumnRoles
+from dissensus.readers.layout import Layout, layouts_taken
+from dissensus.readers.tables.shapes import table_corpus
 from dissensus.scales import Nominal
 
 MOST_CLASSES = 100_000
@@ -46,8 +46,9 @@ def read(path: Path, options: Layout) -> Corpus:
     classes = tuple(map(str, range(_n_classes(path.parent / "metadata.json"))))
     if options.scale is None and classes and {None, *classes} >= set(columns["label"]):
         options = replace(options, scale=Nominal(classes))
-    roles = ColumnRoles("task", "worker", ("label",), {})
-    return export_corpus(table(path, columns, places), roles, options, "peerannot", Left())
+    layout = Layout(item="task", annotator="worker", answer="label")
+    with layouts_taken():
+        return table_corpus(table(path, columns, places), layout.with_changes(**options.stated()))
 
 
 def _n_classes(path: Path) -> int:
