@@ -18,12 +18,11 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DataError, DissensusError, counted, listed
 from dissensus.readers.delimited import of_two_rows
 from dissensus.readers.exports.folders import short_names
-from dissensus.readers.exports.responses import are_free
 from dissensus.readers.formats.survey import survey_corpus
 from dissensus.readers.layout import Layout, matching
 from dissensus.readers.recognition import is_survey
 from dissensus.readers.tables.cleaning import without_rejected
-from dissensus.readers.tables.column_names import NAMES, candidates, is_about_answers, plain
+from dissensus.readers.tables.column_names import NAMES, candidates, plain
 from dissensus.readers.tables.proposals import propose_annotators
 from dissensus.readers.tables.rows import Rows, free_name, make_rows, numbered
 from dissensus.readers.tables.shapes import table_corpus
@@ -48,7 +47,6 @@ class Grid:
     numbers: list[int]  # of the row of names, and of those of `cells`
     above: int = 0  # rows before the column names
     remarks: int = 0  # rows below the table that are left out
-    document: str = ""  # what its items are part of, if several tables have the same annotator
 
     @property
     def columns(self) -> frozenset[str]:
@@ -362,9 +360,7 @@ class _Tables:
             self.notes.append(f"an annotator in each {unit}: {', '.join(short.values())}")
             annotator = free_name("annotator", header)
             rows = rows_with({annotator: [short[name] for name in of_rows], **columns})
-            answer = options.answer or _answer_columns(rows, header, item)
-            roles = replace(options, item=item, annotator=annotator, answer=answer)
-            corpus = table_corpus(rows, roles)
+            corpus = table_corpus(rows, replace(options, item=item, annotator=annotator))
             answered = [one.item for one in corpus.questions.values()]
             several = any(len(np.unique(items)) < len(items) for items in answered)
             if options.item is None and not (several and corpus.n_items > 1):
@@ -382,26 +378,10 @@ class _Tables:
     ) -> tuple[str, dict[str, list[str | None]], list[Grid]]:
         """The column that names the items, columns to add, and the tables that are still not read;
         adds a note if items are told by the numbers of their rows."""
-        in_documents = any(one.document for one in alike)
-        item = self.options.item or (None if in_documents else _item_column(alike, header))
+        item = self.options.item or _item_column(alike, header)
         if item is not None:
             return item, {}, others
         item = free_name("item", header)
-        first: dict[str, Grid] = {}  # of each document, or of all tables
-        for one in alike:
-            other = first.setdefault(one.document, one)
-            if in_documents and len(other.cells) != len(one.cells):
-                raise DataError(
-                    f"{self.path}: {one.document!r} has {len(other.cells)} rows by {other.name!r}, "
-                    f"but {len(one.cells)} by {one.name!r}, so rows are not the same items; write "
-                    "a table with a row for each answer (item, annotator, answer)"
-                )
-        note = f"no column names the items: row 1 of every {self.unit} is item 1"
-        if in_documents:
-            self.notes.append(f"{note} of its name")
-            numbers = [(one.document, n) for one in alike for n in range(1, len(one.cells) + 1)]
-            ids: list[str | None] = [f"{document}:{n}" for document, n in numbers]
-            return item, {item: ids, free_name("document", header): [d for d, _ in numbers]}, others
         sizes = {one.name: len(one.cells) for one in alike}
         size = len(alike[0].cells)
         if len(set(sizes.values())) > 1:
@@ -410,6 +390,7 @@ class _Tables:
                 f"{self.path}: no column of {listed(header)} names the items, and the {self.unit}s "
                 f"have different numbers of rows ({sized}); name the column (item=, --item)"
             )
+        note = f"no column names the items: row 1 of every {self.unit} is item 1"
         columns: dict[str, list[str | None]] = {item: [str(n) for n in range(1, size + 1)]}
         same_size = next((one for one in others if len(one.cells) == size), None)
         if same_size is not None:
@@ -476,18 +457,3 @@ def _companion(one: Grid, header: Sequence[str], item: str) -> dict[str, list[st
         if is_id and None not in column and len(set(column)) == len(column):
             return {item: column, **{n: c for n, c in columns.items() if n != name}}
     return columns
-
-
-def _answer_columns(rows: Rows, header: Sequence[str], item: str) -> tuple[str, ...] | None:
-    """The columns that are not the same for all annotators of an item, and not free texts."""
-    items = rows.columns[item]
-    answers = []
-    for name in header:
-        column = rows.columns.get(name)
-        if name == item or column is None or not len(column.values) or is_about_answers(name):
-            continue
-        filled = int((column.codes >= 0).sum())
-        free = are_free(column.values.to_pylist(), filled, fewest=11)
-        if not column.is_constant(items) and not free:
-            answers.append(name)
-    return tuple(answers) or None

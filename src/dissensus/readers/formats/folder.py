@@ -35,7 +35,7 @@ from dissensus.readers.formats import spreadsheet
 from dissensus.readers.formats.jsonl import object_rows
 from dissensus.readers.formats.parquet import column_table
 from dissensus.readers.json_text import objects, value_text
-from dissensus.readers.layout import Layout
+from dissensus.readers.layout import Layout, UnclearError
 from dissensus.readers.recognition import READERS, recognise
 from dissensus.readers.tables.arrow_columns import file_rows
 from dissensus.readers.tables.rows import Rows, free_name
@@ -110,6 +110,8 @@ def _rows(file: Path, options: Layout) -> Rows:
 
 
 def _grids(path: Path, files: list[Path], options: Layout) -> list[Grid]:
+    if options.item is None:
+        _check_documents(path, files)
     names = _names(path, files)
     texts = [file for file in files if ending(file) not in folders.SPREADSHEETS]
     cells = {file: _cells(file, options) for file in texts}
@@ -121,19 +123,21 @@ def _grids(path: Path, files: list[Path], options: Layout) -> list[Grid]:
         if file not in cells and (sheets := spreadsheet.sheets(file, options)):
             grids[file] = replace(max(sheets, key=lambda one: len(one.cells)), name=names[file])
     known = {file: one for file in files if (one := grids.get(file)) is not None}
-    for file, (annotator, document) in _documents(path, files).items():
-        if file in known:
-            known[file] = replace(known[file], name=annotator, document=document)
     return list(known.values())
 
 
-def _documents(path: Path, files: list[Path]) -> dict[Path, tuple[str, str]]:
-    """The annotator and the document of each file: a folder for each annotator, with several files
-    that are called as those in others; empty if there are none."""
-    named = {file: (file.parent.relative_to(path).as_posix(), stem(file.name)) for file in files}
-    sizes = [len({one[at] for one in named.values()}) for at in (0, 1)]
-    several = all(1 < size < len(files) for size in sizes)
-    return named if several and len(set(named.values())) == len(files) else {}
+def _check_documents(path: Path, files: list[Path]) -> None:
+    """Refuse a folder for each annotator, with several files that are called as those in others."""
+    named = {(file.parent.relative_to(path).as_posix(), file.name) for file in files}
+    sizes = [len({one[at] for one in named}) for at in (0, 1)]
+    if all(1 < size < len(files) for size in sizes):
+        pattern = f"{{annotator}}/{{document}}{files[0].suffix}"
+        rows = Layout(files=pattern, item=("document", "{row}"))
+        raise UnclearError.of(
+            f"{path}: folders with files of the same names",
+            str(path),
+            {"if each folder is an annotator, and each row of a file an item": rows},
+        )
 
 
 def _names(path: Path, files: list[Path]) -> dict[Path, str]:
