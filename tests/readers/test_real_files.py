@@ -64,9 +64,7 @@ def test_a_gzipped_table(data_folder: Path) -> None:
         ("stemming/stemming_votes.csv", 26_692, 6_679, "01"),
     ],
 )
-def test_vote_tables(
-    data_folder: Path, name: str, answers: int, items: int, values: str
-) -> None:
+def test_vote_tables(data_folder: Path, name: str, answers: int, items: int, values: str) -> None:
     corpus = read(data_folder / name)
     assert (corpus["answer"].n_answers, corpus.n_items, corpus.n_annotators) == (answers, items, 0)
     assert isinstance(corpus["answer"].scale, Nominal)

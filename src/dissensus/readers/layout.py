@@ -154,6 +154,11 @@ class Layout:
         return any(part is not None for part in parts)
 
     @property
+    def has_patterns(self) -> bool:
+        """Whether the columns of answers are named by patterns such as "Score{k}"."""
+        return any(_PART.search(name) for name in self.answer or ())
+
+    @property
     def of_items(self) -> set[str]:
         """The columns that are named as something about the items."""
         return {name for name in (self.item, self.gold, *(self.text or ())) if name is not None}

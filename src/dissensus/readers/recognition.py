@@ -155,7 +155,10 @@ def check_options(
 
 TIMESTAMPS = ("timestamp", "zeitstempel", "horodateur", "marcatemporal", "carimbodedatahora")
 GRID_COLUMN = re.compile(r"(?P<question>.*\S)\s*\[(?P<item>[^\[\]]+)\]\s*")  # Question [item]
-_QUALTRICS = frozenset(("responseid", "startdate", "recordeddate"))
+_SERVICES = (  # columns of Qualtrics and of LimeSurvey
+    {"responseid", "startdate", "recordeddate"},
+    {"submitdate", "lastpage", "startlanguage"},
+)
 _WHOLE = re.compile(rb"-1|[0-9]+|(?i:nan)")
 
 
@@ -166,7 +169,7 @@ def is_survey(header: Sequence[str]) -> bool:
     texts = [name for name in header if any(map(str.isalpha, name))]
     times = {n for n in Counter(texts).values() if n > 1}
     repeated = len(times) == 1 and not any(name in NAMES["item"] for name in names)
-    if repeated or set(names) >= _QUALTRICS:
+    if repeated or any(one <= {*names} for one in _SERVICES):
         return True
     n_grid = sum(GRID_COLUMN.fullmatch(name) is not None for name in header)
     return names[:1] != [] and names[0] in TIMESTAMPS and n_grid > 1

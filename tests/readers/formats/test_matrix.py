@@ -41,7 +41,8 @@ def test_a_matrix(write: Write, content: str | bytes, name: str) -> None:
     assert answers.answers() == ["1", "2", "0", "1"]
     assert corpus.left_out == ()
     assert corpus.notes == (
-        f"{name}: wide table; item = item, annotators = 0, 1, 2 (ordinal: 0, 1, 2); 4 answers by 3 annotators on 3 items",
+        f"{name}: wide table; item = item, annotators = 0, 1, 2 (ordinal: 0, 1, 2); "
+        "4 answers by 3 annotators on 3 items",
         f"{name}: a matrix: a line per item, a column per annotator; -1 = no answer",
     )
 

@@ -304,7 +304,7 @@ class _Tables:
         if one.remarks:
             rows = counted(one.remarks, "row")
             above.append(f"{one.name}: {rows} of remarks below the table left out")
-        if self.options.format is None and is_survey(one.header):
+        if not self.options.has_patterns and self.options.format is None and is_survey(one.header):
             return survey_corpus(self.path, one.header, one.cells, self.options), above
         return table_corpus(one.rows(self.path), self.options), above
 

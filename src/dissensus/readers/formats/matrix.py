@@ -113,5 +113,5 @@ def _corpus(values: np.ndarray, path: Path, place: Callable[[int], str], options
         notes=(f"a matrix: a line per item, a column per annotator; {what}",),
     )
     with layouts_taken():
-        layout = Layout(item="item", annotators=[*annotators])
+        layout = Layout(item="item", annotators=(*annotators,))
         return table_corpus(rows, layout.with_changes(**options.stated()))

@@ -46,7 +46,7 @@ def read(path: Path, options: Layout) -> Corpus:
     classes = tuple(map(str, range(_n_classes(path.parent / "metadata.json"))))
     if options.scale is None and classes and {None, *classes} >= set(columns["label"]):
         options = replace(options, scale=Nominal(classes))
-    layout = Layout(item="task", annotator="worker", answer="label")
+    layout = Layout(item="task", annotator="worker", answer=("label",))
     with layouts_taken():
         return table_corpus(table(path, columns, places), layout.with_changes(**options.stated()))
 

@@ -150,7 +150,7 @@ def _laid_out(
     """The layout of a table. If rows have several items, whose contents and answers differ in the
     same numbers, the table has a column that names each of them."""
     item = rows.columns.get(platform.item)
-    layout = Layout(annotator=platform.annotator, answer=answers)
+    layout = Layout(annotator=platform.annotator, answer=(*answers,))
     if item is None or not item.is_filled:
         return rows, layout.with_changes(item=shown[0] if len(shown) == 1 else None)
     layout = layout.with_changes(item=platform.item)
@@ -162,8 +162,8 @@ def _laid_out(
     tasks = item.array().to_pylist()
     new = {f"{platform.item}-{n}": Column.of(pa.array([f"{one}-{n}" for one in tasks]))
            for n in numbers}  # fmt: skip
-    texts, questions = ([pattern.replace("{}", "{k}") for pattern, of in one.items()
-                         if len(of.keys() & numbers) > 1] for one in numbered)  # fmt: skip
+    texts, questions = (tuple(pattern.replace("{}", "{k}") for pattern, of in one.items()
+                              if len(of.keys() & numbers) > 1) for one in numbered)  # fmt: skip
     of_items = Layout(item=f"{platform.item}-{{k}}", text=texts, answer=questions)
     return rows.with_columns(new), layout.with_changes(**of_items.stated())
 
@@ -190,7 +190,7 @@ def read_figure_eight(path: Path, options: Layout) -> Corpus:
             continue
         for part in {name, f"{name}_gold"} & rows.columns.keys():
             cells = rows.columns[part].array().to_pylist()
-            sets = [None if cell is None else set_text(split_cell(cell, separator)) for cell in cells]
+            sets = [cell and set_text(split_cell(cell, separator)) for cell in cells]
             column = Column.of(pa.array(sets, pa.string()))
             rows = rows.with_columns({part: column}, sets=rows.sets | {part})
         how = separator_name(separator)

@@ -1,4 +1,4 @@
-"""Surveys as Google Forms, Qualtrics and Prolific export them: a CSV file, a row per participant.
+"""Surveys as Google Forms, Qualtrics, LimeSurvey and Prolific export them: a row per participant.
 
 They have one column per question and item. The columns of a question are recognised by their names:
 the same name again, `Question [item]`, `1_Q3` (loop and merge), `Q3_1` (a matrix) or names that
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted, listed
-from dissensus.readers.delimited import delimited_cells
+from dissensus.readers.delimited import delimited_cells, delimited_rows
 from dissensus.readers.exports.responses import are_free, check_known, table
 from dissensus.readers.layout import Layout, layouts_taken
 from dissensus.readers.recognition import GRID_COLUMN, TIMESTAMPS, check_options
@@ -28,6 +28,7 @@ IMPORT = '{"ImportId"'
 PARTICIPANTS = (  # the likelier first
     "prolificpid", "prolificid", "participantid", "participant", "workerid", "userid",
     "respondentid", "emailaddress", "email", "responseid", "submissionid",
+    "id",
 )  # fmt: skip
 PREVIEWS = ("survey preview", "preview", "spam", "survey test", "test")
 SERVICE = (  # plain names of what surveys write about a response
@@ -35,6 +36,7 @@ SERVICE = (  # plain names of what surveys write about a response
     "durationinseconds", "finished", "recordeddate", "recipientlastname", "recipientfirstname",
     "recipientemail", "externalreference", "externaldatareference", "locationlatitude",
     "locationlongitude", "distributionchannel", "userlanguage", "score", "studyid", "sessionid",
+    "submitdate", "lastpage", "startlanguage", "datestamp", "seed",
 )  # fmt: skip
 _LOOP = re.compile(r"(?P<item>\d+)_(?P<question>\D.*)")
 _MATRIX = re.compile(r"(?P<question>.*[^\W_])[_.](?P<item>\d+)")
@@ -46,7 +48,9 @@ Cell = tuple[str, str]  # the question and the item of a column
 
 
 def read(path: Path, options: Layout) -> Corpus:
-    """Read every participant's answers."""
+    """Read every participant's answers; patterns in `answer` say how a table is read."""
+    if options.has_patterns:
+        return table_corpus(delimited_rows(path, options), options)
     header, *cells = delimited_cells(path, options) or [[]]
     if not header:
         raise DataError(f"{path}: the file is empty")
@@ -119,8 +123,8 @@ def _refuse_second_names(path: Path, header: Sequence[str], rows: Sequence[Row])
     again = {cell for row in below for cell in row}
     if len(below) > 1 < len(columns) == len({*first} - {None, *again}):
         raise DataError(
-            f"{path}: names are repeated, and below them stand {listed(first, 3)}: if two rows contain the "
-            "column names, use header=2 (--header 2)"
+            f"{path}: names are repeated, and below them stand {listed(first, 3)}: if two rows "
+            "contain the column names, use header=2 (--header 2)"
         )
 
 
@@ -184,7 +188,7 @@ def _corpus(
     as_rows = replace(table(path, table_of, places), notes=("a survey", *notes))
     questions = dict.fromkeys(f"{question} [{{item}}]" for question, _ in columns.values())
     layout = Layout(
-        annotator=annotator if participant is None else header[participant], answer=[*questions]
+        annotator=annotator if participant is None else header[participant], answer=(*questions,)
     )
     stated = replace(options, annotator=None, answer=None).stated()
     with layouts_taken():  # this one is about columns that are called otherwise

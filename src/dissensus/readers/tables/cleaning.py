@@ -115,7 +115,7 @@ class Status:
 
 MTURK = Status("AssignmentStatus", ("Rejected",), "Reject")
 TOLOKA = Status("ASSIGNMENT:status", ("REJECTED", "EXPIRED", "SKIPPED"))
-FIGURE_EIGHT = Status("_tainted", ("true", "TRUE"))
+STATUSES = (MTURK, TOLOKA, Status("_tainted", ("true", "TRUE")))  # the last: of Figure Eight
 
 
 def reasons_of(rows: Rows, status: Status) -> list[str | None]:
@@ -133,7 +133,7 @@ def reasons_of(rows: Rows, status: Status) -> list[str | None]:
 
 def without_rejected(rows: Rows) -> tuple[Rows, Counter[str]]:
     """The rows of a platform's table that count, and how many do not, by reason."""
-    status = next((one for one in (MTURK, TOLOKA, FIGURE_EIGHT) if one.column in rows.columns), None)
+    status = next((one for one in STATUSES if one.column in rows.columns), None)
     reasons = [] if status is None else reasons_of(rows, status)
     left = Counter(why for why in reasons if why is not None)
     if not left:

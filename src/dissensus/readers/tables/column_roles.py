@@ -269,7 +269,8 @@ def _structured(
             shared = [of for way in families(names)[:4] for of in way.values()]
             whole = [of for of in shared if len(of) == len(names)]
             advice = "; name them to read each as a question (answer=, --answer)"
-            rows = with_boxes(rows, question, [*whole, dict(zip(names, names))][0], advice)
+            values = whole[0] if whole else {name: name for name in names}
+            rows = with_boxes(rows, question, values, advice)
             answer = (*(name for name in answer if name not in names), question)
             boxes = counted(len(names), "column")
             reasons[question] = ("answer", f"{boxes} that are ticked or not")
@@ -324,7 +325,11 @@ def with_boxes(rows: Rows, question: str, boxes: Mapping[str, str], advice: str 
     cells = list(zip(*columns, strict=True))
     is_mark = all(len(rows.columns[name].values) == 1 for name in boxes.values())
     chosen = [
-        [v for v, cell in zip(boxes, row, strict=True) if cell and cell.strip().casefold() in TICKED]
+        [
+            v
+            for v, cell in zip(boxes, row, strict=True)
+            if cell and cell.strip().casefold() in TICKED
+        ]
         for row in cells
     ]
     answered = [is_mark or any(cell is not None for cell in row) for row in cells]

@@ -121,9 +121,7 @@ def _melted(rows: Rows, layout: Layout, columns: Mapping[str, Parts], votes: Vot
             fitting = matching(pattern, rows.columns, rows.path)
             of = beside[part] = {_slot(parts): name for name, parts in fitting.items()}
             if missing := [" ".join(slot) for slot in slots if slot not in of]:
-                raise DataError(
-                    f"{rows.path}: {pattern!r} has no column for {listed(missing, 5)}"
-                )
+                raise DataError(f"{rows.path}: {pattern!r} has no column for {listed(missing, 5)}")
     used = {*columns, *(name for of in beside.values() for name in of.values())}
     others = {name: one for name, one in rows.columns.items() if name not in used}
     new = {
@@ -156,7 +154,8 @@ def _melted(rows: Rows, layout: Layout, columns: Mapping[str, Parts], votes: Vot
     labels = [" ".join(slot) if more else of_slot[slot] for slot in slots]
     place, n_each = rows.place, len(labels)
     kept = np.any([new[question].codes >= 0 for question in questions], axis=0)
-    kept[::n_each] = True  # an item without answers is one, too
+    if "item" not in new:
+        kept[::n_each] = True  # an item without answers is one, too
     where = np.flatnonzero(kept & (new["item"].codes >= 0) if "item" in beside else kept)
     if (n_cells := len(where) * len(others)) > MOST_CELLS:
         raise DataError(
@@ -165,6 +164,8 @@ def _melted(rows: Rows, layout: Layout, columns: Mapping[str, Parts], votes: Vot
             "annotators (annotators=, --annotator-columns), or leave some out (ignore= of a layout)"
         )
     spread = {name: Column(c.values, c.codes[where // n_each]) for name, c in others.items()}
+    if "item" in new and not kept.all():  # annotators without answers are none
+        spread = {name: c if c.is_bytes else Column.of(c.array()) for name, c in spread.items()}
     new = {name: Column(c.values, c.codes[where]) for name, c in new.items()}
     orders = {q: {rows.orders.get(name) for name in of.values()} for q, of in questions.items()}
     long_rows = replace(

@@ -24,7 +24,6 @@ from dissensus.readers.tables.cleaning import (
     without_copies,
     without_rejected,
 )
-from dissensus.readers.tables.column_names import families, plain
 from dissensus.readers.tables.column_roles import with_joined
 from dissensus.readers.tables.feature_columns import with_features, without_features
 from dissensus.readers.tables.forms import LONG, Form, in_long_form
@@ -34,7 +33,6 @@ from dissensus.readers.tables.rows import Column, Rows, free_name
 
 UNNAMED = "(index)"  # the first column, if it has no name
 SHAPES = ("long", "wide", "votes")  # what the rows are, in whatever format they are written
-LIMESURVEY = frozenset(("submitdate", "lastpage", "startlanguage"))
 
 
 def table_corpus(rows: Rows, options: Layout) -> Corpus:
@@ -47,7 +45,6 @@ def table_corpus(rows: Rows, options: Layout) -> Corpus:
     rows.check(options.ignore)
     rows = rows.without(options.ignore)
     columns = rows.columns
-    _refuse_known_tools(rows, options)
     rows, notes = cleaned(_with_keys_named(rows, options), options)
     rows, left = without_rejected(rows)
     rows, features = without_features(rows, options)
@@ -148,20 +145,3 @@ def _with_keys_named(rows: Rows, layout: Layout) -> Rows:
                 rows = rows.with_columns({free_name(key, rows.columns): Column.of(texts)})
             return rows
     return rows
-
-
-def _refuse_known_tools(rows: Rows, layout: Layout) -> None:
-    """Refuse a table of a tool in which nothing names items and answers."""
-    if layout.columns_named or layout.format is not None:
-        return
-    names = {plain(name): name for name in rows.columns}
-    if names.keys() >= LIMESURVEY:
-        numbers = families(name for name, one in rows.columns.items() if len(one.values))[-1]
-        pattern = max(numbers, key=lambda one: len(numbers[one]), default="Q{}")
-        pattern = pattern.replace("{}", "{item}")
-        person = next(iter(rows.columns))
-        raise UnclearError.of(
-            f"{rows.path}: a survey of LimeSurvey, with a row for each respondent",
-            rows.path,
-            {f"if {pattern!r} are the items": Layout(annotator=person, answer=(pattern,))},
-        )
