@@ -96,13 +96,17 @@ def delimited_rows(path: Path, layout: Layout, short_rows: bool = False) -> Rows
     text = _as_laid_out(_Text(path, data, notes=notes), layout)
     if short_rows:
         text = text.with_data(_filled_up(text.start, text.delimiter))
-    try:
-        return _rows(text)
-    except OpenQuoteError:
-        if text.delimiter != "\t" or not text.quotes:
-            raise
-    note = "a quote is never closed, so quotes are read as letters"
-    return _rows(replace(text, quotes=False, notes=(*text.notes, note)))
+    if text.delimiter == "\t" and text.quotes and _has_open_quotes(text.start):
+        note = "a quote is never closed, so quotes are read as letters"
+        text = replace(text, quotes=False, notes=(*text.notes, note))
+    return _rows(text)
+
+
+def _has_open_quotes(data: bytes) -> bool:
+    """Whether quotes are open at the ends of lines, although every line has all fields."""
+    lines = [line for line in data.split(b"\n") if line.strip()] if b'"' in data else []
+    is_open = any(line.count(b'"') % 2 for line in lines)
+    return is_open and len({line.count(b"\t") for line in lines}) == 1
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ order of `READERS` is the order in which formats are tried.
 from __future__ import annotations
 
 import importlib
-import itertools
 import os
 import re
 import zipfile
@@ -159,6 +158,7 @@ _SERVICES = (  # columns of Qualtrics and of LimeSurvey
     {"responseid", "startdate", "recordeddate"},
     {"submitdate", "lastpage", "startlanguage"},
 )
+FEWEST_LINES = 10  # in which annotators have given the same answers
 _WHOLE = re.compile(rb"-1|[0-9]+|(?i:nan)")
 
 
@@ -191,27 +191,15 @@ def _is_matrix(head: Head) -> bool:
         return False
     header = len(set(fields[0])) == len(fields[0]) and b"-1" not in fields[0]
     whole = all(_WHOLE.fullmatch(field) for line in fields for field in line)
-    return (
-        whole
-        and not (b"\t" in lines[0] and header)
-        and not (_have_ids(fields) or _are_triples(fields))
-    )
+    several = len(fields) >= FEWEST_LINES
+    return whole and not (b"\t" in lines[0] and header) and not (several and _have_ids(fields))
 
 
 def _have_ids(lines: list[list[bytes]]) -> bool:
-    """Whether the first number of each line is larger than that of the line before."""
-    first = [int(line[0]) if line[0].isdigit() else -1 for line in lines]
-    return len(lines) >= 10 and all(one < other for one, other in itertools.pairwise(first))
-
-
-def _are_triples(lines: list[list[bytes]]) -> bool:
-    """Whether each line is an answer rather than an item: no pair of an item and an annotator, the
-    first two numbers, repeats, where several would by chance."""
-    if not all(len(line) == 3 for line in lines):
-        return False
-    one, other, _ = (len(set(column)) for column in zip(*lines, strict=True))
-    by_chance = len(lines) ** 2 / 2 / (one * other)
-    return by_chance > 3 and len({tuple(line[:2]) for line in lines}) == len(lines)
+    """Whether a column has values that no other has: ids or times, not answers."""
+    columns = [{*column} for column in zip(*lines, strict=False)]
+    times = Counter(value for column in columns for value in column)
+    return any(2 * sum(times[value] > 1 for value in column) < len(column) for column in columns)
 
 
 # ---- exports of tools ----

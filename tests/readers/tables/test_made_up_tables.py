@@ -142,6 +142,44 @@ def answers_beside_who_gave_them(draw: random.Random) -> Made:
     return table([header, *rows]), "csv", crowd.outcome()
 
 
+def items_beside_their_answers(draw: random.Random) -> Made:
+    """A row for each annotator, with the items that they saw and what they said."""
+    crowd = Crowd(draw, n_items=12)
+    own = {who: [(i, a) for (i, one), a in crowd.answers.items() if one == who] for who in
+           {one for _, one in crowd.answers}}  # fmt: skip
+    most = max(map(len, own.values()))
+    shown, said = draw.choice([("image", "rating"), ("stimulus_", "answer_"), ("text", "score")])
+    header = ["participant", *(f"{name}{k}" for k in range(1, most + 1) for name in (shown, said))]
+    rows = []
+    for who, answers in own.items():
+        pairs = [cell for item, a in answers for cell in (f"thing {item}.png", a)]
+        rows.append([f"p{who}", *pairs, *[""] * (2 * most - len(pairs))])
+    return table([header, *rows]), "csv", crowd.outcome()
+
+
+def texts_by_the_annotators(draw: random.Random) -> Made:
+    """Reviews: every row has a text of its own, which is not what was rated."""
+    crowd = Crowd(draw)
+    rows = [[*row, f"{draw.choice(crowd.texts)} and {n}"]
+            for n, row in enumerate(crowd.long(lambda i: f"paper {i}"))]  # fmt: skip
+    header = [draw.choice(["forum", "submission title"]), "reviewer", "rating", "review"]
+    return table([header, *rows]), "csv", crowd.outcome()
+
+
+def quotes_that_are_letters(draw: random.Random) -> Made:
+    crowd = Crowd(draw)
+    texts = [f'"{text}' if n % 5 == 0 else f'{text} "ok"' for n, text in enumerate(crowd.texts)]
+    lines = ["\t".join(row) for row in crowd.long(crowd.items.__getitem__, texts.__getitem__)]
+    return "\n".join(["id\ttweet\trater\tlabel", *lines]), "tsv", crowd.outcome()
+
+
+def conditions(draw: random.Random) -> Made:
+    """Two coders beside each document and code: no annotator is the code."""
+    codes = ["Trust", "Fear", "Hope", "Anger"]
+    rows = [[f"Interview {n}", code, *draw.choices("01", k=2)] for n in range(8) for code in codes]
+    return table([["Document", "Code", "A. Smith", "B. Jones"], *rows]), "csv", None
+
+
 def lists(draw: random.Random) -> Made:
     crowd = Crowd(draw)
     people, answers = draw.choice([("annotators", "labels"), ("workers", "ratings")])
@@ -202,7 +240,8 @@ def no_answers(draw: random.Random) -> Made:
 
 SHAPES = [parts_of_an_item, three_parts_of_an_item, questions_in_a_column, no_names,
           a_name_for_each_question_and_annotator, a_question_that_not_everyone_answers,
-          answers_beside_who_gave_them, lists, records, boxes, spellings_and_gaps, votes,
+          answers_beside_who_gave_them, items_beside_their_answers, texts_by_the_annotators,
+          quotes_that_are_letters, conditions, lists, records, boxes, spellings_and_gaps, votes,
           no_answers]  # fmt: skip
 MAY_ASK = (questions_in_a_column, no_names)
 

@@ -109,7 +109,15 @@ def find_roles(rows: Rows, options: Layout) -> tuple[Rows, ColumnRoles]:
         if rows.columns[item].is_unique and n_contents < rows.n_rows:
             item = None  # it numbers the rows, not the contents
     named = ColumnRoles(item, annotator, answer, shown)
-    key = _key(rows, options, named) if answer or options.answer is None else None
+    anonymous = options.annotator is None and None not in (options.item, options.answer)
+    may_tell = (answer or options.answer is None) and not (anonymous and annotator is None)
+    key = None
+    if may_tell and item is None and annotator is not None and options.text is None:
+        others = replace(named, shown={})  # texts in a single row each may be by the annotator
+        if shown and all(rows.columns[name].is_unique for name in shown.values()):
+            key = _key(rows, options, others)
+            key, named = (None, named) if key is None or key.why_unclear else (key, others)
+    key = key or (_key(rows, options, named) if may_tell else None)
     if options.answer is None and item is not None and answer:
         if is_function(rows.columns[answer[0]], rows.columns[item], ENOUGH):
             without = replace(named, answer=())  # it may be a text or a label
@@ -257,7 +265,7 @@ def _structured(
     """The roles once the item and the annotator are known and the other columns are explained."""
     answer, shown = named.answer, named.shown
     reasons: dict[str, tuple[str, str]] = dict.fromkeys(key.item, ("item", key.why_item))
-    reasons |= {key.annotator: ("annotator", key.why_annotator), **key.explained}
+    reasons |= {key.annotator: ("annotator", BY_NAME), **key.explained}
     if options.answer is None:
         every = {*answer, *key.of_kind("answer")}
         answer = tuple(name for name in rows.columns if name in every)
@@ -285,7 +293,7 @@ def _structured(
     roles = _with_other_roles(rows, options, roles)
     if len(answer) > 1 and options.answer is None:
         roles = replace(roles, choose=key.layout(answer[:1]).command(rows.path))
-    by_name = named.answer and key.why_item == key.why_annotator == BY_NAME
+    by_name = named.answer and key.why_item == BY_NAME
     if by_name and len(answer) == 1 and not content:
         return rows, roles
     return rows, replace(roles, reasons=reasons)
@@ -510,7 +518,8 @@ def _refusal(rows: Rows, key: Key | None, answer: tuple[str, ...] = ()) -> NoAns
         about = f"{rows.path}: {key.item[0]!r} and {key.annotator!r} look like items and "
         about += f"annotators, but {key.why_unclear}"
         stated = {"answer": answer} if answer else {}
-        ways = {when: way.with_changes(**stated) for when, way in key.ways.items()}
+        known = {when: way for when, way in key.ways.items() if answer or way.annotator}
+        ways = {when: way.with_changes(**stated) for when, way in known.items()}
         return UnclearError.of(about, rows.path, ways)
     unclear = [*key.of_kind(EITHER), *key.of_kind(UNCLEAR, TEXT, ASSIGNMENT)]
     why = "; ".join(f"{name!r}: {key.explained[name].why}" for name in unclear[:5])

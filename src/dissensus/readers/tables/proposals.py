@@ -250,11 +250,15 @@ def _surely_annotators(rows: Rows, free: list[str]) -> list[str]:
 
 
 def _propose_slots(rows: Rows, layout: Layout) -> Layout | None:
-    """Numbered columns of answers, and as many with those who gave them: Score1, TurkId1, ..."""
+    """Numbered columns of answers, and as many with those who gave them (Score1, TurkId1, ...) or,
+    in a row for each annotator, with the items (image1, rating1, ...)."""
     filled = [name for name in _filled(rows, layout) if not rows.columns[name].is_bytes]
     numbers = {pattern: of for pattern, of in families(filled)[-1].items() if len(of) > 1}
+    person = first_named("annotator", rows, fits=lambda column: column.is_unique)
     for people, named in numbers.items():
-        if plain(people.replace("{}", "")) not in NAMES["annotator"]:
+        name = plain(people.replace("{}", ""))
+        of_items = person is not None and any(name in NAMES[part] for part in CONTENTS)
+        if name not in NAMES["annotator"] and not of_items:
             continue
         persons = _words(rows, named.values())
         answers = [
@@ -267,7 +271,9 @@ def _propose_slots(rows: Rows, layout: Layout) -> Layout | None:
         filled_cells = [[cell for cell in row if cell] for row in zip(*cells, strict=True)]
         different = all(len(set(row)) == len(row) for row in filled_cells)
         if answers and different and len(persons) >= len(named):
-            return Layout(annotator=people.replace("{}", "{k}"), answer=tuple(answers))
+            slots = people.replace("{}", "{k}")
+            who = {"annotator": person, "item": slots} if of_items else {"annotator": slots}
+            return Layout(**who, answer=tuple(answers))
     return None
 
 

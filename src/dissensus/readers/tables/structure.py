@@ -96,7 +96,6 @@ class Key:
     annotator: str
     explained: dict[str, Explanation]
     why_item: str = BY_NAME
-    why_annotator: str = BY_NAME
     why_unclear: str = ""  # why nothing is read
     ways: Mapping[str, Layout] = field(default_factory=dict)  # when each layout is right
 
@@ -131,16 +130,23 @@ def find_key(
         return _unclear_key(pairs, "no name says which is which") if pairs else None
     pairs = _unique_pairs(rows, [(name, known) for name in free], EXPECTED_OF_NAMED)
     clear = [name for name, _ in pairs if not _is_numbering(rows, name, known)]
+    if item is not None:
+        return _anonymous_key(item, clear) if clear else None
     if len(clear) == 1:
-        why = f"pairs with {known!r} are unique"
-        if item is not None:
-            return _explained(rows, [item], clear[0], taken, why_annotator=why)
-        return _explained(rows, clear, known, taken, why)
+        return _explained(rows, clear, known, taken, f"pairs with {known!r} are unique")
     if not pairs and (parts := _parts(rows, (), known, free)):
         return _explained(rows, parts, known, taken, f"together with {known!r} they are unique")
-    if item is not None or not pairs:
-        return None
-    return _unclear_key(pairs, SEVERAL if clear else NUMBERING)
+    return _unclear_key(pairs, SEVERAL if clear else NUMBERING) if pairs else None
+
+
+def _anonymous_key(item: str, names: list[str]) -> Key:
+    """No key, but the columns that may name the annotators, of which a person chooses one."""
+    ways = {
+        f"if {name!r} names the annotators": Layout(item=item, annotator=name)
+        for name in names[:MOST_PROPOSED]
+    }
+    ways["if no column names them"] = Layout(item=item)
+    return Key((item,), names[0], {}, why_unclear="no name says who answered", ways=ways)
 
 
 def _unclear_key(pairs: list[Pair], why: str) -> Key:
@@ -180,7 +186,6 @@ def _explained(
     annotator: str,
     taken: Iterable[str],
     why_item: str = BY_NAME,
-    why_annotator: str = BY_NAME,
 ) -> Key:
     """The key of these columns, and what the others are."""
     ordered = [name for name in rows.columns if name in items]
@@ -189,7 +194,7 @@ def _explained(
     others = [name for name in rows.columns if name not in {*items, annotator, *taken}]
     annotators = rows.columns[annotator]
     explained = {name: _explanation(rows, name, names, annotators) for name in others}
-    return Key(tuple(ordered), annotator, explained, why_item, why_annotator)
+    return Key(tuple(ordered), annotator, explained, why_item)
 
 
 # ---- columns that can name something ----
