@@ -205,6 +205,8 @@ def shown_columns(
 
     def fits(column: Column) -> bool:
         """Whether an item has one such content: a `comment` may be one by the annotator."""
+        if not len(column.values):
+            return False
         return item is None or column.conflict(items_of(rows, item, {})) is None
 
     pair = {plain(name): name for name in rows.columns if name not in taken}
