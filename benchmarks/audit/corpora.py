@@ -154,7 +154,7 @@ def truth(
             true &= abs(float(other[1]) - differing(rest)) <= 0.5
             true &= int(other[2].replace(",", "")) == changed
         return true
-    if "out and should be looked at" in text or text.startswith("Talk to"):
+    if "out and should be looked at" in text or text.startswith(("Talk to", "Look at the answers")):
         return not accusations["wrongly named"]
     if text.startswith("None of"):
         return not accusations["bad by gold"]

@@ -187,9 +187,8 @@ def _disputed(described: QuestionDescription, disputed: list[Disputed]) -> Any:
     for item in disputed:
         answers = ", ".join(f"{value}: {number(n, 2)}" for value, n in item.answers.items())
         rows.append((item.item, number(item.dispute, 2), answers, item.text))
-    if all(item.text in (None, item.item) for item in disputed):
-        return columns(["item", by, "answers"], [row[:3] for row in rows], [by])
-    return columns(["item", by, "answers", "shown"], rows, [by])
+    n = 3 if all(item.text in (None, item.item) for item in disputed) else 4
+    return columns(["item", by, "answers", "shown"][:n], [row[:n] for row in rows], [by])
 
 
 def _show_annotators(described: QuestionDescription, most: int) -> None:

@@ -80,6 +80,8 @@ def _tests(result: GroupComparison, tests: int) -> str:
 
 
 def _items(result: GroupComparison) -> Any:
+    from dissensus.description import one_line
+
     rows = []
     for item in result.dividing:
         groups = []
@@ -87,8 +89,7 @@ def _items(result: GroupComparison) -> Any:
             sizes = (number(n) if isinstance(n, int) else f"{n:.3g}" for n in given.values())
             counts = (f"{value} {n}" for value, n in zip(given, sizes, strict=True))
             groups.append(f"{group}: {', '.join(counts)}")
-        text = " ".join(item.text.split())
-        shown = text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 3].rstrip() + "..."
+        shown = one_line(item.text, MOST_TEXT)
         rows.append([item.item, number(item.division, 2), "; ".join(groups), shown])
     return columns(["item", "division", "answers", "shown"], rows, ["division"])
 

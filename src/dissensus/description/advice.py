@@ -9,12 +9,11 @@ from dissensus.agreement import GroupComparison
 from dissensus.agreement.groups import LEAST, NO_DIFFERENCE
 from dissensus.description.describe import Description, QuestionDescription
 from dissensus.description.marks import marks_text
-from dissensus.description.suspicious_annotators import CHANCE, some_names
+from dissensus.description.suspicious_annotators import CHANCE, LEVEL, some_names
 from dissensus.errors import counted
 
 MOST = 3  # actions
 LOW = 0.667  # of Krippendorff's alpha: below it not even tentative conclusions, in his words
-LEVEL = 0.05  # of the comparison of groups
 MOST_ALONE = 3  # attributes of which the least possible p is shown
 MANY_ALONE = 0.2  # share of the items: so many with one answer are worth a word
 

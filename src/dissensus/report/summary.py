@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import partial
 
 from dissensus.agreement import mean_difference
 from dissensus.annotations import Annotations
@@ -14,7 +15,7 @@ from dissensus.description.describe import differing_items
 from dissensus.description.disputed_table import changed_consensus
 from dissensus.description.marks import without_marked
 from dissensus.description.suspicious_annotators import FEW, some_names
-from dissensus.errors import counted
+from dissensus.errors import counted, cut
 from dissensus.evaluation import Results
 from dissensus.evaluation.best_method import best_method, comparison_tables
 from dissensus.evaluation.comparison_table import higher_is_better
@@ -24,7 +25,7 @@ from dissensus.report.sections.agreement import alpha_of, named
 from dissensus.scales import Interval
 
 MOST_NAMED = 4
-MOST_LETTERS = 40  # of a question
+_short = partial(cut, most=40)  # a question that is a whole sentence
 KINDS = {  # of suspicious annotators, in words
     "at chance": "agrees with others no more than chance",
     "constant": "always gives the same answer",
@@ -67,11 +68,6 @@ def _size(corpus: Corpus) -> str:
     about += ", ...)" if len(questions) > 5 else ")"
     items = "1 item" if corpus.n_items == 1 else f"{corpus.n_items:,} items"
     return f"{corpus.name} has {n_answers:,} answers{by}{about} on {items}."
-
-
-def _short(question: str) -> str:
-    """A question that is a whole sentence, shortened."""
-    return question if len(question) <= MOST_LETTERS else f"{question[:MOST_LETTERS].rstrip()}..."
 
 
 def _agreement(corpus: Corpus, description: Description) -> str:

@@ -188,8 +188,11 @@ def _clusters(
 ) -> list[Block]:
     if clusters is None:
         return []
-    if not clusters.significant:
-        return [Text(no_clusters_sentence(question, clusters) + _compared(annotations, clusters))]
+    text = f"{question}: {_evidence(clusters)}"
+    n_compared = len(clusters.others) + sum(len(one.annotators) for one in clusters.clusters)
+    n_answered = int((annotations.per_annotator() > 0).sum()) - len(clusters.left_out)
+    if n_compared < n_answered:
+        text += f" Compared are the {n_compared} of {n_answered:,} annotators with most answers."
     rows: list[list[Any]] = []
     for number, cluster in enumerate(clusters.clusters, start=1):
         who, share = ", ".join(cluster.annotators), _shares(annotations, cluster.annotators)
@@ -197,56 +200,31 @@ def _clusters(
         rows.append([f"cluster {number}", *compared, share, who])
     columns = ("cluster", "annotators", f"{clusters.measure} within", "with others",
                "answers given", "who")  # fmt: skip
-    return [Text(clusters_sentence(question, clusters) + _compared(annotations, clusters)),
-            Table(f"Annotators who answer alike, {question}", columns, rows)]  # fmt: skip
+    table = Table(f"Annotators who answer alike, {question}", columns, rows)
+    return [Text(text), table] if rows else [Text(text)]
 
 
-def no_clusters_sentence(question: str, clusters: AnnotatorClusters) -> str:
-    """That no clusters are named, and the evidence."""
+def _evidence(clusters: AnnotatorClusters) -> str:
+    """Whether there are clusters, who is in none, and the evidence."""
+    evidence = f"(p = {clusters.p:.2f}, {clusters.n_simulated} simulated crowds)"
+    rest = ""
+    if clusters.left_out:
+        rest = " Left out as unreliable, or as one of two with the same answers: "
+        rest += f"{named(clusters.left_out)}."
+    if n := len(clusters.clusters):
+        verb = "does" if len(clusters.others) == 1 else "do"
+        others = f" {named(clusters.others)} {verb} not clearly belong to one."
+        return (
+            f"annotators form {n} cluster{'s' * (n > 1)} of those who answer alike."
+            f"{others if clusters.others else ''} Items that are difficult or ambiguous, and "
+            "annotators who differ in strictness, in reliability and in their use of values, do "
+            f"not explain it {evidence}.{rest}"
+        )
     why = "no two camps of three or more can be told apart" if clusters.p <= SIGNIFICANT else (
         "a common view of the items, strictness, reliability and use of values explain who agrees "
         "with whom"
     )  # fmt: skip
-    return (
-        f"{question}: no clusters of annotators who answer alike: {why} (p = {clusters.p:.2f}, "
-        f"{clusters.n_simulated} simulated crowds).{_left_out(clusters)}"
-    )
-
-
-def clusters_sentence(question: str, clusters: AnnotatorClusters) -> str:
-    """Who belongs together, how much more they agree, and the evidence."""
-    parts = [
-        f"{named(cluster.annotators)} ({clusters.measure} {cluster.within:.2f} with each other, "
-        f"{cluster.outside:.2f} with others)"
-        for cluster in clusters.clusters
-    ]
-    n, one = len(parts), len(clusters.others) == 1
-    rest = f" {named(clusters.others)} {'does' if one else 'do'} not clearly belong to one."
-    return (
-        f"{question}: annotators form {n} cluster{'s' * (n > 1)} of those who answer alike: "
-        f"{'; '.join(parts)}.{rest if clusters.others else ''} Items that are difficult or "
-        "ambiguous, and annotators who differ in strictness, in reliability and in their use of "
-        f"values, do not explain it (p = {clusters.p:.3f}, {clusters.n_simulated} simulated "
-        f"crowds).{_left_out(clusters)}"
-    )
-
-
-def _compared(annotations: Annotations, clusters: AnnotatorClusters) -> str:
-    """Who was compared, if not all."""
-    n_compared = len(clusters.others) + sum(len(one.annotators) for one in clusters.clusters)
-    n_answered = int((annotations.per_annotator() > 0).sum()) - len(clusters.left_out)
-    if n_compared == n_answered:
-        return ""
-    return f" Compared are the {n_compared} of {n_answered:,} annotators with most answers."
-
-
-def _left_out(clusters: AnnotatorClusters) -> str:
-    if not clusters.left_out:
-        return ""
-    return (
-        " Left out as unreliable, or as one of two with the same answers: "
-        f"{named(clusters.left_out)}."
-    )
+    return f"no clusters of annotators who answer alike: {why} {evidence}.{rest}"
 
 
 def named(names: tuple[str, ...], most: int = 8) -> str:
