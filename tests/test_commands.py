@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import runpy
 import shlex
@@ -88,6 +89,22 @@ def test_the_console_script_is_one_line_and_exit_code_1_on_bad_input(tmp_path: P
     )
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == f"Error: {tmp_path / 'gone.csv'}: no such file or folder\n"
+
+
+def test_the_shell_completes_commands_and_options() -> None:
+    program = "import sys; sys.argv[0] = 'dissensus'; from dissensus.cli import main; main()"
+    for typed, offered in (
+        ("dissensus agr", "agreement"),
+        ("dissensus agreement --meas", "--measure"),
+    ):
+        words = {"COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            env=os.environ | words | {"_DISSENSUS_COMPLETE": "complete_bash"},
+            capture_output=True,
+            text=True,
+        )
+        assert done.stdout.split() == [offered]
 
 
 LOADING = """

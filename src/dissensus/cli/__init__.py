@@ -94,7 +94,6 @@ app = typer.Typer(
     help="Learn from annotators who disagree, and keep what they disagree about.",
     epilog="Try it: dissensus demo, or dissensus run FILE -o report/ with a file of your own.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
