@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -45,10 +46,10 @@ def figures(corpus: ds.Corpus, predicted: tuple[Predictions, ds.Corpus]) -> dict
 
 
 def test_every_figure_is_plotted_here(figures: dict[str, Figure]) -> None:
-    assert sorted(figures) == sorted(set(ds.plot.__all__) - {"Figure"})
+    assert sorted(figures) == sorted(set(ds.plot.__all__) - {"Figure", "GREY"})
 
 
-@pytest.mark.parametrize("name", sorted(set(ds.plot.__all__) - {"Figure"}))
+@pytest.mark.parametrize("name", sorted(set(ds.plot.__all__) - {"Figure", "GREY"}))
 def test_a_figure_is_saved_and_shown(figures: dict[str, Figure], name: str, tmp_path: Path) -> None:
     figure = figures[name]
     root = ElementTree.fromstring(figure.save(tmp_path / "figure.svg").read_text(encoding="utf-8"))
@@ -60,6 +61,51 @@ def test_a_figure_is_saved_and_shown(figures: dict[str, Figure], name: str, tmp_
     assert list(frame.columns) == figure.data.column_names and len(frame) == len(figure.rows) > 0
     page = figure._repr_html_()
     assert figure.title in page and "vscode" in page and 'color="#222"' not in page
+
+
+def test_figures_are_drawn_on_axes(
+    corpus: ds.Corpus, predicted: tuple[Predictions, ds.Corpus]
+) -> None:
+    pytest.importorskip("matplotlib").use("agg")
+    from matplotlib import pyplot as plt
+
+    with plt.rc_context(ds.plot.GREY):
+        _, every = plt.subplots(2, 3)
+    share, kappa, confusion, calibration, ratings, scores = every.ravel()
+    assert ds.plot.answers(corpus, ax=share) is share
+    bars = ds.plot.answers(corpus).to_pandas()
+    assert [bar.get_width() for bar in share.patches] == pytest.approx(
+        list(bars["share"]), rel=1e-5
+    )
+    assert [label.get_text() for label in share.get_yticklabels()] == list(bars["value"])
+    ds.plot.agreement(corpus, ax=kappa)
+    cells = kappa.images[0].get_array()
+    assert {len(cells), *cells.shape} == {
+        5
+    } and kappa.get_title() == "Who agrees with whom, emotion"
+    ds.plot.confusion(corpus, ax=confusion)
+    ds.plot.calibration(*predicted, ax=calibration)
+    points = calibration.collections[0].get_offsets()
+    shown = ds.plot.calibration(*predicted).to_pandas()[["predicted", "observed"]]
+    np.testing.assert_allclose(points, shown, atol=1e-6)
+    ds.plot.ratings(ds.simulate.ratings(n_items=40, seed=0), ax=ratings)
+    assert ratings.get_xlabel() == "valence" and ratings.get_ylabel() == "activation"
+    results = comparison(n_seeds=2)
+    ds.plot.scores(results, ax=scores, metric="accuracy")
+    assert scores.get_xlabel() == "accuracy"
+    with pytest.raises(DataError, match="no metric 'beauty'; choose from"):
+        ds.plot.scores(results, ax=scores, metric="beauty")
+    with pytest.raises(DataError, match="ax must be Axes of matplotlib, found str"):
+        ds.plot.answers(corpus, ax="left")
+    plt.close("all")
+
+
+def test_the_code_of_the_gallery_draws_it() -> None:
+    pytest.importorskip("matplotlib")
+    figure = runpy.run_path(str(Path(__file__).parents[1] / "docs" / "update_gallery.py"))[
+        "drawn"
+    ]()
+    assert len(figure.axes) == 6 and all(axes.get_title() for axes in figure.axes)
 
 
 def test_data_are_the_numbers_of_other_functions(corpus: ds.Corpus) -> None:

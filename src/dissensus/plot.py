@@ -1,7 +1,8 @@
 """Figures of corpora, predictions and results: those of the report, for notebooks and files.
 
 Each function returns a `Figure`: a notebook shows it, `save` writes it as .svg, .png or .csv,
-`data` is what it shows as an Arrow table, and `to_pandas()` as a DataFrame.
+`data` is what it shows as an Arrow table, and `to_pandas()` as a DataFrame. With `ax=`, Axes of
+matplotlib, it is drawn on these instead, and they are returned; `GREY` is a style for print.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dissensus.drawing import draw
 from dissensus.errors import DataError, counted, listed
 from dissensus.evaluation import Results
 from dissensus.evaluation.best_method import comparison_tables
+from dissensus.plot_axes import GREY, draw_on
 from dissensus.prediction import Prediction, Predictions
 from dissensus.report.blocks import Block, Figure, Text
 from dissensus.report.figures import labelled
@@ -30,6 +32,7 @@ from dissensus.report.sections.predictions import (
 from dissensus.scales import Interval
 
 __all__ = [
+    "GREY",
     "Figure",
     "agreement",
     "answers",
@@ -41,12 +44,13 @@ __all__ = [
 ]
 
 
-def answers(source: Any, question: str | None = None) -> Figure:
+def answers(source: Any, question: str | None = None, ax: Any = None) -> Any:
     """How often each value was given, or a histogram of ratings.
 
     Args:
         source: a corpus, annotations, or a table that `dissensus.read` reads.
         question: can be left out if there is one.
+        ax: Axes of matplotlib to draw on.
 
     Example:
         >>> from dissensus import plot, simulate
@@ -55,44 +59,47 @@ def answers(source: Any, question: str | None = None) -> Figure:
         ('Answers to emotion', ['value', 'share'])
     """
     corpus, question = _question(source, question)
-    return _first(answers_given(corpus[question], question), "there are no answers")
+    return _first(answers_given(corpus[question], question), "there are no answers", ax)
 
 
-def agreement(source: Any, question: str | None = None) -> Figure:
+def agreement(source: Any, question: str | None = None, ax: Any = None) -> Any:
     """How much each two annotators agree: Cohen's kappa, or the correlation of ratings.
 
     For multi-label answers kappa has the MASI distances of two sets as weights. Annotators who
     answer alike stand next to each other; the 40 who share items with most others are shown.
 
     Args:
-        source, question: as of `answers`.
+        source, question, ax: as of `answers`.
     """
     corpus, question = _question(source, question)
     return _first(
         who_agrees(corpus[question], question),
         "answers of two known annotators or more to the same items are needed",
+        ax,
     )
 
 
-def confusion(source: Any, question: str | None = None) -> Figure:
+def confusion(source: Any, question: str | None = None, ax: Any = None) -> Any:
     """If one annotator gives a value, how often does another give which value to the same item?
 
     Args:
-        source, question: as of `answers`.
+        source, question, ax: as of `answers`.
     """
     corpus, question = _question(source, question)
     return _first(
         confused(corpus[question], question),
         "values are confused only where items have two answers on a nominal or ordinal scale",
+        ax,
     )
 
 
-def ratings(source: Any, questions: Sequence[str] | None = None) -> Figure:
+def ratings(source: Any, questions: Sequence[str] | None = None, ax: Any = None) -> Any:
     """The density of the ratings on two questions, with contours.
 
     Args:
         source: a corpus, or a table that `dissensus.read` reads.
         questions: two with ratings; the first two if left out.
+        ax: as of `answers`.
     """
     corpus = corpus_of(source)
     rated = [q for q, answers in corpus.questions.items() if is_rating(answers.scale)]
@@ -103,7 +110,7 @@ def ratings(source: Any, questions: Sequence[str] | None = None) -> Figure:
             f"{corpus.name}: a density needs two questions with ratings; there "
             f"{'is' if len(rated) == 1 else 'are'} {listed(rated) if rated else 'none'}"
         )
-    return _first(together(corpus, chosen), "fewer than 30 answers to both questions")
+    return _first(together(corpus, chosen), "fewer than 30 answers to both questions", ax)
 
 
 def item(
@@ -133,26 +140,33 @@ def item(
     return Figure(f"Item {name}", alt, labelled(svg, alt), columns, rows)
 
 
-def scores(results: Results, question: str | None = None) -> Figure:
+def scores(
+    results: Results, question: str | None = None, ax: Any = None, metric: str | None = None
+) -> Any:
     """The mean score of each method with its 95 % interval; floors are dashed lines.
 
     Args:
         results: of `dissensus.compare`.
         question: the first if left out.
+        ax: as of `answers`; it shows one metric.
+        metric: the one that is shown on Axes; the first if left out.
     """
     tables = {table.question: table for table in comparison_tables(results)}
     chosen = next(iter(tables), "") if question is None else question
     if chosen not in tables:
         raise DataError(f"no scores for {chosen!r}; choose from {listed(tables)}")
-    return scores_figure(tables[chosen])
+    figure = scores_figure(tables[chosen])
+    return figure if ax is None else draw_on(ax, figure, metric)
 
 
-def calibration(predictions: Predictions, source: Any, question: str | None = None) -> Figure:
+def calibration(
+    predictions: Predictions, source: Any, question: str | None = None, ax: Any = None
+) -> Any:
     """Predicted against observed: shares of values in bins, or the mean rating of each item.
 
     Args:
         predictions: of items of the corpus that were not trained on.
-        source, question: as of `answers`.
+        source, question, ax: as of `answers`.
     """
     corpus, question, prediction = _predicted(predictions, source, question)
     annotations = corpus[question]
@@ -160,7 +174,7 @@ def calibration(predictions: Predictions, source: Any, question: str | None = No
         blocks = mean_ratings(corpus, question, prediction, annotations.scale)
     else:
         blocks = calibration_of(question, prediction, annotations)
-    return _first(blocks, "too few predicted items have answers")
+    return _first(blocks, "too few predicted items have answers", ax)
 
 
 def _question(source: Any, question: str | None) -> tuple[Corpus, str]:
@@ -190,10 +204,10 @@ def _predicted(
     return corpus, question, predictions[question]
 
 
-def _first(blocks: Sequence[Block], why_not: str) -> Figure:
-    """The figure among the blocks; an error says why there is none."""
+def _first(blocks: Sequence[Block], why_not: str, ax: Any) -> Any:
+    """The figure among the blocks, drawn on Axes if given; an error says why there is none."""
     figures = [block for block in blocks if isinstance(block, Figure)]
     if not figures:
         reasons = [block.text for block in blocks if isinstance(block, Text)]
         raise DataError(f"there is nothing to plot: {' '.join(reasons) or why_not}")
-    return figures[0]
+    return figures[0] if ax is None else draw_on(ax, figures[0])
