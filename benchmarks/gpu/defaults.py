@@ -102,6 +102,7 @@ ENSEMBLE = " + ".join(TOGETHER[-1])  # the mean that `method-ensemble` is
 GOLD, OF_PAIRS = "accuracy (gold)", ("annotator accuracy", "annotator error")
 LOSSES = ("cross-entropy", "annotator error")  # lower is better
 MEASURES = ("cross-entropy", "accuracy", *OF_PAIRS)  # kept for each item, as is GOLD
+CONCORDANCES = ("CCC", "annotator CCC")  # of ratings, by the loss that `heads-ccc` has or not
 
 
 def pack(folder: Path, data: Path) -> None:
@@ -333,7 +334,11 @@ def together(name: str, cells: dict[str, dict[str, Any]]) -> dict[str, float]:
 
 
 def _means(scores: dict[str, list[float]]) -> dict[str, float]:
-    kept = {metric: each for metric, each in scores.items() if metric in (*MEASURES, GOLD)}
+    kept = {
+        metric: each
+        for metric, each in scores.items()
+        if metric in (*MEASURES, GOLD, *CONCORDANCES)
+    }
     return {metric: round(float(np.mean(each)), 4) for metric, each in kept.items()}
 
 
@@ -374,6 +379,16 @@ def show() -> None:
         scores_of_crowds = [row["together"][methods] for row in crowds]
         texts = [f"{score:.3f}" for score in (*scores_of_crowds, np.mean(scores_of_crowds))]
         print(f"| {methods} | {' | '.join(texts)} |")
+    rated = [row for row in rows if "CCC" in row["scores"].get("heads-ccc", {})]
+    print(f"\n| annotator-heads, by loss | {' | '.join(row['corpus'] for row in rated)} |")
+    print(f"|---|{'---|' * len(rated)}")
+    for metric in CONCORDANCES:
+        pairs = [
+            [row["scores"][name][metric] for name in ("annotator-heads", "heads-ccc")]
+            for row in rated
+        ]
+        texts = [f"likelihood {likely:.3f}, ccc {ccc:.3f}" for likely, ccc in pairs]
+        print(f"| {metric} | {' | '.join(texts)} |")
     near = sum(is_near(row) for row in rows)
     below = [f"{row['corpus']} ({name})" for row in rows for name in BASELINES if worse(row, name)]
     print(f"\nwithin a point or 2 % of the best method: {near} of {len(rows)}")

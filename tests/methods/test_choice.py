@@ -28,6 +28,23 @@ def test_a_method_is_chosen_that_can_learn_from_the_corpus(corpus: Corpus, metho
     assert build(choice.method).check(corpus) == ("q",)
 
 
+@pytest.mark.parametrize(
+    ("corpus", "metric", "method", "settings"),
+    [
+        (confused_crowd()[0], "accuracy (gold)", "method-ensemble", ()),
+        (confused_crowd()[0], "annotator accuracy", "annotator-heads", ()),
+        (confused_crowd()[0], "cross-entropy", "annotator-heads", ()),
+        (feature_crowd("interval"), "annotator-ccc", "annotator-heads", ("loss=ccc",)),
+        (feature_crowd("interval"), "annotator error", "annotator-heads", ()),
+    ],
+)
+def test_the_choice_depends_on_the_metric(
+    corpus: Corpus, metric: str, method: str, settings: tuple[str, ...]
+) -> None:
+    assert chosen_method(corpus, metric=metric)[:2] == (method, settings)
+    assert chosen_method(confused_crowd()[0], one_network=True).method == "annot-mix"
+
+
 def test_gold_labels_that_are_the_majority_are_no_truth() -> None:
     crowd, _ = confused_crowd()
     assert has_truth(crowd, "q")

@@ -27,6 +27,7 @@ def train(
     source: Input,
     output: Path,
     method: str | None = None,
+    metric: str | None = None,
     encoder: str | None = None,
     epochs: int | None = None,
     learning_rate: float | None = None,
@@ -50,6 +51,8 @@ def train(
         output (-o): Folder to write the model to.
         method: Method to train, e.g. single, soft-label or annotator-heads; docs/methods.md lists
             all (default: by what FILE has, mostly annotator-heads).
+        metric: Metric that predictions will be scored by, e.g. 'annotator CCC'
+            or 'accuracy (gold)'; the default method depends on it.
         encoder: Encoder of the contents: minilm, a model folder or a Hugging Face name; or one per
             role, e.g. text=minilm,speech=whisper-tiny.
         split: Part of the official split to train on, or 'all' (default: train).
@@ -75,8 +78,10 @@ def train(
         reserve(output if leads else None)
         settings = typed_settings(epochs, learning_rate, fine_tune, set_)
         whole = source.read()
+        if method is not None and metric is not None:
+            raise DataError("--metric chooses the default method; leave it or --method out")
         if method is None:
-            choice = chosen_method(whole, question, one_network=bool(settings))
+            choice = chosen_method(whole, question, metric=metric, one_network=bool(settings))
             method, settings = choice.method, [*choice.settings, *settings]
             console.say(f"method: {method}, because {choice.reason}")
         if wrong := [text for text in settings if "=" not in text]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dissensus.corpus import Corpus
+from dissensus.metrics import GOLD, metric_name
 
 DERIVED = 0.99  # share of gold labels that are the majority's, from which they are derived from it
 
@@ -21,11 +22,16 @@ class Choice(NamedTuple):
 
 
 def chosen_method(
-    corpus: Corpus, questions: Sequence[str] | None = None, *, one_network: bool = False
+    corpus: Corpus,
+    questions: Sequence[str] | None = None,
+    *,
+    metric: str | None = None,
+    one_network: bool = False,
 ) -> Choice:
     """The method that is trained where none is named, by what the corpus has.
 
     Args:
+        metric: that predictions will be scored by; without it, the truth counts where there is one.
         one_network: no ensemble, whose members all have their default settings.
 
     Example:
@@ -39,7 +45,12 @@ def chosen_method(
         return Choice("soft-label", (), "the annotators are not known")
     if kinds == {"multi-label"}:
         return Choice("annotator-logistic", (), "an answer is a set of labels")
-    if kinds <= {"nominal", "ordinal"} and all(has_truth(corpus, name) for name in answers):
+    if metric is not None:
+        metric = metric_name(metric)
+        if metric.startswith("annotator CCC") and kinds <= {"ordinal", "interval"}:
+            return Choice("annotator-heads", ("loss=ccc",), f"its loss is what {metric} scores")
+    true = kinds <= {"nominal", "ordinal"} and all(has_truth(corpus, name) for name in answers)
+    if true and (metric is None or metric.endswith(GOLD)):
         method = "annot-mix" if one_network else "method-ensemble"
         return Choice(method, (), "gold labels are more than the majority")
     return Choice("annotator-heads", (), "the annotators are known")
