@@ -75,6 +75,28 @@ def test_codes_of_contents_are_integers(corpus: Corpus, tmp_path: Path) -> None:
         Corpus.load(tmp_path / "out")
 
 
+def test_codes_of_rationales(tmp_path: Path) -> None:
+    simulate.sequence(n_items=N, n_annotators=3, labels_per_item=2, seed=0).save(tmp_path / "out")
+    table = tmp_path / "out" / "rationales.parquet"
+    n_spans = pq.read_metadata(table).num_rows
+    for column, code, least in (("annotator", 3, -1), ("item", -1, 0), ("item", 0.5, 0)):
+        before = pq.read_table(table)[column]
+        alter(table, column, pa.array([code] * n_spans))
+        with pytest.raises(DissensusError, match=f"rationales have {column} codes from {least} to"):
+            Corpus.load(tmp_path / "out")
+        alter(table, column, before)
+    Corpus.load(tmp_path / "out")
+
+
+def test_views_of_texts_beside_answers(corpus: Corpus, tmp_path: Path) -> None:
+    corpus.save(tmp_path / "out")
+    n_rows = corpus["emotion"].n_rows
+    views = pa.array(["why"] * n_rows, pa.string_view())
+    alter(tmp_path / "out" / "question-0.parquet", "extra.reason", views)
+    part = Corpus.load(tmp_path / "out").select(items=[0])
+    assert set(part["emotion"].extra["reason"].to_pylist()) == {"why"}
+
+
 @pytest.mark.parametrize(
     ("label", "message"),
     [

@@ -138,7 +138,7 @@ class CorpusFields(OfNames):
         if len(shapes) > 1 or any((len(s), *s[:1]) != (2, n_items) for s in shapes):
             raise DataError(f"{self.name}: a focus has one row for each of {n_items} items")
         if self.rationales is not None:
-            _check_rationales(self.name, self.rationales)
+            _check_rationales(self.name, self.rationales, n_items, self.n_annotators)
 
     def _check_lengths(self) -> None:
         for role, contents in self.contents.items():
@@ -182,7 +182,7 @@ def _is_plain(kind: Any) -> bool:
     return kind in numbers or pa.types.is_integer(kind)
 
 
-def _check_rationales(name: str, spans: Rationales) -> None:
+def _check_rationales(name: str, spans: Rationales, n_items: int, n_annotators: int) -> None:
     n_spans = len(spans)
     for column, values in vars(spans).items():
         if len(values) != n_spans:
@@ -192,3 +192,7 @@ def _check_rationales(name: str, spans: Rationales) -> None:
             f"{name}: rationales start and stop on the same axes, found shapes "
             f"{spans.start.shape} and {spans.stop.shape}"
         )
+    of = (("item", spans.item, 0, n_items), ("annotator", spans.annotator, -1, n_annotators))
+    for what, codes, least, n in of:
+        if codes.dtype.kind not in "iu" or (codes < least).any() or (codes >= n).any():
+            raise DataError(f"{name}: rationales have {what} codes from {least} to {n - 1}, whole")

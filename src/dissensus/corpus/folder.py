@@ -225,8 +225,8 @@ def _read_answers(
             continue
         column = read_table(path, [name])[name].combine_chunks()
         if name.startswith("extra."):
-            plain_column(column, name)  # refuses types that cannot be taken or written
-            columns[name] = column
+            plain = plain_column(column, name)  # refuses types that cannot be taken or written
+            columns[name] = plain if "view" in str(column.type) else column
         else:
             arrays[name] = column.to_numpy(zero_copy_only=False)
             if pa.types.is_binary(column.type):  # sets of many values

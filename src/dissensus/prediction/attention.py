@@ -79,9 +79,13 @@ class Attention:
                 f"{len(self.place_offsets) - 1} items, the prediction of {len(item)} pairs and "
                 f"{n_items} items"
             )
-        ends = (self.offsets[-1], len(self.weight)), (self.place_offsets[-1], len(self.places))
-        lengths = np.diff(self.place_offsets)[item]
-        if any(end != n for end, n in ends) or (np.diff(self.offsets) != lengths).any():
+        both = (self.offsets, len(self.weight)), (self.place_offsets, len(self.places))
+        fit = all(
+            offsets.dtype.kind in "iu" and offsets[0] == 0 and offsets[-1] == n
+            for offsets, n in both
+        )
+        lengths = np.diff(self.place_offsets) if fit else np.array([-1])
+        if (lengths < 0).any() or (np.diff(self.offsets) != lengths[item]).any():
             raise DataError(
                 f"the attention in {self.role!r} must have one weight for each pair and position "
                 "of its item"
