@@ -12,9 +12,10 @@ import pytest
 from dissensus import Annotations, Corpus
 from dissensus.contents import Contents
 from dissensus.methods.framework.base import Method
+from dissensus.methods.framework.settings import changed
 from dissensus.methods.method_ensemble import MethodEnsemble
 from dissensus.names import Names
-from dissensus.testing import SCALES, quick
+from dissensus.testing import SCALES
 from dissensus.testing import example_corpus as feature_crowd
 
 __all__ = [
@@ -41,7 +42,9 @@ class QuickEnsemble(MethodEnsemble):
     """Its members train for few epochs."""
 
     def _built(self) -> list[Method]:
-        return [quick(member) for member in super()._built()]
+        few = {"training.epochs": 4, "training.batch_size": 16, "training.device": "cpu"}
+        members = super()._built()
+        return [changed(one, few if hasattr(one, "training") else {}) for one in members]
 
 
 def anonymous(corpus: Corpus, *, counted: bool = False) -> Corpus:

@@ -22,7 +22,7 @@ from dissensus.methods import METHODS, PRESETS, method
 from dissensus.methods.framework.base import Method
 from dissensus.metrics import scores
 from dissensus.training import Training
-from tests.crowds import FAMILIES, KINDS, SCALES, SMALL, feature_crowd, others_slow
+from tests.crowds import FAMILIES, KINDS, SCALES, SMALL, QuickEnsemble, feature_crowd, others_slow
 from tests.media import film, picture, recording
 from tests.methods.test_seed_ensemble import tiny as tiny
 
@@ -70,6 +70,7 @@ def _modalities() -> dict[str, Modality]:
         "sequences": Modality("features", _sequence, "features"),
         "text": Modality("text", _text, "tiny"),
         "text, tuned": Modality("text", _text, "tiny", "all"),
+        "text, lora": Modality("text", _text, "tiny", "lora:2"),
     }
     media: dict[Kind, Callable[[int], Any]] = {"image": picture, "audio": _clip, "video": _film}
     for kind, built in media.items():
@@ -99,7 +100,7 @@ def _corpus(modality: Modality) -> Corpus:
 
 
 def _method(name: str, modality: Modality, tiny: str) -> Method:
-    built = method(name)()
+    built = QuickEnsemble() if name == QuickEnsemble.name else method(name)()
     if "encoder" not in built.get_params():
         return built
     reader = tiny if modality.encoder == "tiny" else modality.encoder
@@ -202,3 +203,16 @@ def test_tuning_moves_the_encoder(name: str, tiny: str) -> None:
         for key, value in before.items()  # an ensemble has several of each
     ]
     assert np.mean(changed) > 0.5  # not the pooler, nor words that do not occur
+
+
+def test_lora_moves_what_it_adds_and_nothing_else(tiny: str) -> None:
+    corpus = _corpus(MODALITIES["text"])
+    fitted = _method("single", MODALITIES["text, lora"], tiny).fit(corpus, "nominal")
+    tuned, before = fitted.weights(), TextEncoder(tiny).network.state_dict()
+    added = [key for key in tuned if key.endswith((".up", ".down"))]
+    assert added and all(tuned[key].any() and 2 in tuned[key].shape for key in added)
+    for key, value in before.items():
+        name, last = f"encoders.0.{key}".rsplit(".", 1)
+        original = f"{name}.parametrizations.{last}.original"
+        kept = tuned[original if original in tuned else f"{name}.{last}"]
+        np.testing.assert_array_equal(kept, value)

@@ -14,7 +14,6 @@ from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.learned import Answers
 from dissensus.methods.framework.settings import changed, seeded
 from dissensus.methods.registry import build
-from dissensus.scales import Interval
 
 
 @dataclass(eq=False)
@@ -45,6 +44,8 @@ class MethodEnsemble(Method):
     init_seed: int = 0
     name: ClassVar[str] = "method-ensemble"
     individual: ClassVar[bool] = True
+    scales: ClassVar[tuple[str, ...]] = ("nominal", "ordinal")
+    instead: ClassVar[str] = "annotator-heads"
     members_: list[Method] = field(init=False, repr=False)
 
     @property
@@ -108,11 +109,7 @@ class MethodEnsemble(Method):
         for question, scale in self.learned_.questions.items():
             of_members = [answers[question] for answers in every]
             mass = np.mean([answers.distribution for answers in of_members], axis=0)
-            if isinstance(scale, Interval):
-                value = np.mean([answers.value for answers in of_members], axis=0)
-            else:
-                value = scale.consensus(mass)
-            means[question] = Answers(mass, value.astype(scale.dtype))
+            means[question] = Answers(mass, scale.consensus(mass).astype(scale.dtype))
         return means
 
     def weights(self) -> dict[str, np.ndarray]:

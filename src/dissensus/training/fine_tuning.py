@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from dissensus.encoders import EncoderNetwork, Sequence
+from dissensus.networks.low_rank import LowRank
 from dissensus.networks.noise import dropped, positions_in_batch
 from dissensus.training.batch import Batch, Network, Outputs
 
@@ -66,6 +67,9 @@ class FineTunedNetwork(Network):
             depth |= dict.fromkeys(encoder.parameters(), len(blocks))
             for behind, block in enumerate(reversed(blocks)):
                 depth |= dict.fromkeys(block.parameters(), behind)
+        for part in self.encoders.modules():  # what LoRA adds is not pretrained
+            for added in part.parameters() if isinstance(part, LowRank) else ():
+                depth.pop(added, None)
         return {parameter: behind for parameter, behind in depth.items() if parameter.requires_grad}
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import re
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -35,6 +36,7 @@ from dissensus.methods.framework.learned import Answers, has_answers, items_of
 from dissensus.methods.framework.network_size import check_network_size
 from dissensus.metrics import GOLD, METRICS, gold_scores, metric_name, scores
 from dissensus.networks.likelihoods import likelihood
+from dissensus.networks.low_rank import add_low_rank
 from dissensus.networks.noise import draw_by_key
 from dissensus.scales import Interval, MultiLabel
 from dissensus.training import Examples, Loss, Network, Sizes, Training
@@ -158,6 +160,7 @@ ExamplesCache = dict[tuple[int, str], Examples]  # by id of the corpus and what 
 ITEMS_AT_ONCE = 1024  # per batch of a prediction
 ROWS_AT_ONCE = 1 << 15
 TUNED_AT_ONCE = 64  # contents per batch of a fine-tuned encoder, on a CPU
+RANK = 8  # of matrices that tune=lora adds
 ON_GPU = 4  # times as many on a GPU
 ITEMS_TO_SEE = 1024  # to standardise the vectors of an encoder that is fine-tuned
 
@@ -170,7 +173,8 @@ class TrainedMethod(Method):
         encoder: what turns contents into vectors: a name ("auto": the default for each kind of
             content), or a name for each role; "premise+hypothesis" are texts read together, and
             "minilm:max_length=64" has options.
-        tune: what of the encoder is fine-tuned: "nothing", "all", or the number of last blocks.
+        tune: what of the encoder is fine-tuned: "nothing", "all", the number of last blocks, or
+            "lora": matrices of rank 8 (of 16: "lora:16") that are added to its linear layers.
         training: how the network is trained; settings that it does not contain are those of the
             method's default.
         init_seed: the seed of the network's first weights.
@@ -471,11 +475,13 @@ class TrainedMethod(Method):
         encoders = {role: one for role, one in every if isinstance(one, NeuralEncoder)}
         if not encoders:
             raise ModelError(f"nothing to tune: {self.encoder!r} has no network")
+        lora = re.fullmatch(r"lora(?::([1-9]\d*))?", str(self.tune))
         try:
-            n_blocks = None if self.tune == "all" else int(self.tune)  # the last ones, or all
+            n_blocks = 1 if lora else None if self.tune == "all" else int(self.tune)  # the last
         except ValueError:
             raise ModelError(
-                f"tune must be 'nothing', 'all' or a number of blocks, not {self.tune!r}"
+                "tune must be 'nothing', 'all', a number of blocks, 'lora' or 'lora:RANK', not "
+                f"{self.tune!r}"
             ) from None
         trained = {}
         for encoder in dict.fromkeys(encoders.values()):
@@ -483,6 +489,8 @@ class TrainedMethod(Method):
                 encoder.network.to(self.training.where())
             trained[encoder] = encoder.trainable(n_blocks)
             trained[encoder].initialise()
+            if lora:
+                add_low_rank(trained[encoder], trained[encoder].blocks, int(lora[1] or RANK))
         return {role: trained[encoder] for role, encoder in encoders.items()}
 
     # ---- predict ----
