@@ -6,10 +6,12 @@ methods, and from what benchmarks kept.
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import json
 import re
 import runpy
+import sys
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -87,8 +89,11 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Links as they are in the site."""
+    """Links as they are in the site; notebooks with what their code shows."""
     name = page.file.src_uri
+    if name.startswith("notebooks/"):
+        link = f'<a href="{Path(name).stem}.ipynb">Download as a notebook</a>'
+        return f"{notebook().to_markdown(_run(name))}\n{link}\n"
     if name in BORROWED:
         return re.sub(r"\]\(docs/", "](", markdown)
     markdown = re.sub(rf"\]\(\.\./({'|'.join(map(re.escape, BORROWED))})", r"](\1", markdown)
@@ -98,6 +103,25 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         links = "\n".join(f"- [`ds.{n}`](reference/{n}.md): {sentence(n)}" for n in folders())
         markdown = markdown.replace("<!-- reference -->", f"\n{links}\n")
     return markdown
+
+
+def on_post_build(config: Any) -> None:
+    """Write each notebook as .ipynb, too."""
+    for path in sorted(DOCS.glob("notebooks/*.md")):
+        made = notebook().to_notebook(_run(f"notebooks/{path.name}"))
+        Path(config.site_dir, "notebooks", f"{path.stem}.ipynb").write_text(made, encoding="utf-8")
+
+
+@cache
+def notebook() -> ModuleType:
+    """The module notebook.py, next to this file."""
+    sys.path.append(str(DOCS))
+    return importlib.import_module("notebook")
+
+
+@cache
+def _run(name: str) -> Any:
+    return notebook().run(DOCS / name)
 
 
 def _linked(cell: re.Match[str]) -> str:

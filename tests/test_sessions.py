@@ -32,7 +32,8 @@ PAGES = [
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
     if BLOCK.search(page.read_text(encoding="utf-8")) and page.name != "extend.md"
 ]  # extend.md changes the source, see test_extend.py
-LONG = ("tour.md",)  # trains
+TRAINS = re.compile(r"dissensus (run|train|compare) ")
+LONG = [page for page in PAGES if "\n$ dissensus run " in page.read_text(encoding="utf-8")]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -65,25 +66,36 @@ def commands(block: str) -> list[tuple[str, str]]:
     return re.findall(r"^\$ (.+)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE)
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        pytest.param(page, id=page.name, marks=[pytest.mark.slow] * (page.name in LONG))
-        for page in PAGES
-    ],
-)
+def check(page: Path, folder: Path, patch: pytest.MonkeyPatch, trains: bool) -> None:
+    """Type the commands of a page, without training those before the first that trains."""
+    patch.setenv("COLUMNS", "80")
+    patch.delenv("FORCE_COLOR", raising=False)
+    text = page.read_text(encoding="utf-8")
+    write_files(text, folder)
+    patch.chdir(folder)
+    for block in BLOCK.finditer(text):
+        for line, expected in commands(block[2]):
+            if TRAINS.match(line) and not trains:
+                return
+            shown = typed(line)
+            assert doctest.OutputChecker().check_output(expected, shown, FLAGS), (
+                f"$ {line}\n{shown}"
+            )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_commands_show_what_the_page_says(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.delenv("FORCE_COLOR", raising=False)
-    text = page.read_text(encoding="utf-8")
-    write_files(text, tmp_path)
-    monkeypatch.chdir(tmp_path)
-    blocks = [found[2] for found in BLOCK.finditer(text)]
-    for line, expected in (pair for block in blocks for pair in commands(block)):
-        shown = typed(line)
-        assert doctest.OutputChecker().check_output(expected, shown, FLAGS), f"$ {line}\n{shown}"
+    check(page, tmp_path, monkeypatch, trains=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", LONG, ids=lambda page: page.name)
+def test_commands_that_train_too(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check(page, tmp_path, monkeypatch, trains=True)
 
 
 def _again(block: re.Match[str]) -> str:

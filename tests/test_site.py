@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -41,7 +42,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "-d",
         str(folder),
     ]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    environment = os.environ | {"NOTEBOOKS": "unrun"}  # test_notebooks.py runs them
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
 
