@@ -174,6 +174,8 @@ BASES: dict[str, list[str]] = {
     "serve": "serve labels.csv".split(),
     "describe": "describe labels.csv".split(),
     "disputed": "disputed labels.csv".split(),
+    "review": "review labels.csv".split(),
+    "plan": "plan labels.csv".split(),
     "layout": "layout labels.csv".split(),
     "agreement": "agreement labels.csv".split(),
     "aggregate": "aggregate labels.csv -o out.csv".split(),

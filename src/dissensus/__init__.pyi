@@ -8,6 +8,7 @@ from . import encoders as encoders
 from . import evaluation as evaluation
 from . import methods as methods
 from . import metrics as metrics
+from . import planning as planning
 from . import plot as plot
 from . import readers as readers
 from . import report as report
@@ -28,6 +29,8 @@ from .evaluation import compare as compare
 from .evaluation import evaluate as evaluate
 from .methods import load as load
 from .names import Names as Names
+from .planning import plan as plan
+from .planning import review as review
 from .prediction import Prediction as Prediction
 from .prediction import Predictions as Predictions
 from .readers.layout import Layout as Layout

@@ -109,7 +109,7 @@ class CrowdModel:
     def fit(self, one_hot: csr_array, start: Parameters, iterations: int) -> Parameters:
         """Parameters of answers by expectation-maximisation, one step of Newton's in each."""
         for _ in range(iterations):
-            logarithm = self._logarithm(start)
+            logarithm = self.logarithm(start)
             posterior = self._posterior(one_hot, start.share, logarithm)
             share = posterior.mean(axis=0, dtype=float) + 1e-6
             counts = self._counts(one_hot, posterior)
@@ -131,7 +131,7 @@ class CrowdModel:
         Where an annotator gave a value more often to profiles with the same most probable value
         than the model expects, that is believed: a confusion of values is a habit, too.
         """
-        logarithm = self._logarithm(fitted)
+        logarithm = self.logarithm(fitted)
         posterior = self._posterior(one_hot, fitted.share, logarithm)
         counts, table = self._counts(one_hot, posterior), np.exp(logarithm)
         expected = counts.sum(axis=2, keepdims=True) * table
@@ -182,7 +182,7 @@ class CrowdModel:
         Returns:
             (n_rows,)
         """
-        logarithm = self._logarithm(fitted)
+        logarithm = self.logarithm(fitted)
         own = logarithm[self.annotator, :, self.code]  # (n_rows, n_profiles)
         rows = np.flatnonzero(chosen[self.annotator])
         joint = np.tile(np.log(fitted.share), (self.n_items, 1))
@@ -196,7 +196,7 @@ class CrowdModel:
 
     # ---- one iteration ----
 
-    def _logarithm(self, fitted: Parameters) -> np.ndarray:
+    def logarithm(self, fitted: Parameters) -> np.ndarray:
         """Logarithms of probabilities of values, (n_annotators, n_profiles, n_values)."""
         tilt = fitted.tilt @ self.features.T
         values = fitted.sharpness[:, None, None] * self.profiles + tilt[:, None]

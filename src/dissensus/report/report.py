@@ -17,6 +17,7 @@ from dissensus.errors import DataError
 from dissensus.evaluation import Results
 from dissensus.files.folders import staged
 from dissensus.files.plain import plain_bytes
+from dissensus.planning.next_answers import what_to_ask
 from dissensus.prediction import Predictions
 from dissensus.report.blocks import Section, Table
 from dissensus.report.page import to_html
@@ -164,6 +165,6 @@ def make_report(
         summary_of(corpus, description, results, clusters, note),
         [section for section in sections if section is not None and section.blocks],
         date or datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        () if description is None else actions(description),
+        [*actions(description), *what_to_ask(corpus)] if corpus and description else (),
         to_discuss(about_items),
     )

@@ -1,0 +1,308 @@
+"""How reliable alpha, consensus labels and means are with so many answers to each item."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dissensus.agreement import interval, krippendorff_alpha
+from dissensus.agreement.estimates import or_none
+from dissensus.annotations import Annotations
+from dissensus.conversion import annotations_of
+from dissensus.errors import DataError, counted
+from dissensus.planning.item_model import ItemModel, labels_of, value_counts
+from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal
+
+ANSWERS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 30, 40, 50)  # per item, of a plan
+DRAWS = 160_000  # imagined items of all kinds, 100 to 400 of each
+DIRECTIONS = (1, 5, 20)  # answers, for which intervals are searched
+SHUFFLED = 20_000  # items of which answers are drawn, each 20 times at most
+TARGETS = {
+    "alpha": "half the width of its 95 % interval over items",
+    "stable": "share of consensus labels that very many answers would not change",
+    "reliability": "of means, as Spearman-Brown gives it",
+}
+Estimated = tuple[float, float, float]  # value, and the ends of its 95 % interval
+UNKNOWN: Estimated = (math.nan, math.nan, math.nan)
+
+
+@dataclass(frozen=True)
+class WithAnswers:
+    """What is to be expected of `answers` answers to each item; undefined is nan."""
+
+    answers: int
+    stable: Estimated  # share of consensus labels that very many answers would not change
+    repeated: Estimated  # share of labels that as many other annotators would give again
+    observed: float  # the same, among the answers that there are
+    reliability: Estimated  # of means: correlation with means of as many other annotators
+    alpha_within: float  # half the width of alpha's 95 % interval over these items
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How reliable results are with more or fewer answers, and what targets need.
+
+    `print` shows sentences; `to_table` has a row for each number of answers per item.
+    """
+
+    question: str
+    items: int  # with answers
+    per_item: float  # answers, on average
+    rows: tuple[WithAnswers, ...]
+    targets: Mapping[str, float]
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences())
+
+    def sentences(self) -> list[str]:
+        """What each target needs."""
+        return [
+            f"{name}={value:g}: "
+            + {"alpha": self._items}.get(name, partial(self._least, name))(value)
+            for name, value in self.targets.items()
+        ]
+
+    def _least(self, name: str, value: float) -> str:
+        """How many answers to each item reach a target."""
+        known = [(row.answers, getattr(row, name)) for row in self.rows]
+        if math.isnan(known[0][1][0]):
+            return f"{name} is not defined for these answers"
+
+        def first(end: int) -> int | None:
+            return next((answers for answers, each in known if each[end] >= value), None)
+
+        least, early, late = first(0), first(2), first(1)
+        answers, best = known[-1]
+        if least is None:
+            return f"not reached: {answers} answers per item give {_spelled(best)}"
+        more = (
+            ""
+            if late == early == least
+            else (f" (95 % interval {early} to {late or f'more than {answers}'})")
+        )
+        total = round(least * self.items - self.per_item * self.items)
+        extra = f", about {total:,} more than there are" if total > 0 else ", which there are"
+        return f"{counted(least, 'answer')} per item{more}{extra}"
+
+    def _items(self, value: float) -> str:
+        """How many items, with how many answers each, make alpha as certain with least answers."""
+        widths = {row.answers: row.alpha_within for row in self.rows}
+        needed = {
+            answers: math.ceil(self.items * (width / value) ** 2)
+            for answers, width in widths.items()
+            if not math.isnan(width)
+        }
+        if not needed:
+            return "alpha is not defined for these answers"
+        cheapest = min(needed, key=lambda answers: (needed[answers] * answers, answers))
+        now = min(widths, key=lambda answers: abs(answers - max(self.per_item, 2)))
+        text = f"{counted(needed[cheapest], 'item')} with {cheapest} answers each need the fewest "
+        text += f"answers ({needed[cheapest] * cheapest:,})"
+        if now != cheapest:
+            text += f"; with {now} each, as now, {needed[now]:,} items"
+        return f"{text}; there are {self.items:,} items, within {widths[now]:.3f}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The plan as JSON; undefined numbers are null."""
+        return dict(or_none(self)) | {"sentences": self.sentences()}
+
+    def to_table(self) -> dict[str, list[Any]]:
+        """The columns of a table with a row for each number of answers per item."""
+        columns: dict[str, list[Any]] = {"question": [self.question] * len(self.rows)}
+        columns["answers"] = [row.answers for row in self.rows]
+        for name in ("stable", "repeated", "reliability"):
+            for at, end in enumerate(("", "_low", "_high")):
+                columns[name + end] = [getattr(row, name)[at] for row in self.rows]
+        columns["repeated_observed"] = [row.observed for row in self.rows]
+        columns["alpha_within"] = [row.alpha_within for row in self.rows]
+        return columns
+
+
+def _spelled(value: Estimated) -> str:
+    return f"{value[0]:.3f} [{value[1]:.3f}, {value[2]:.3f}]"
+
+
+def plan(
+    answers: Any, targets: Mapping[str, float] | None = None, question: str = "", seed: int = 0
+) -> Plan:
+    """How reliable alpha, consensus labels and means are with 1 to 50 answers per item.
+
+    Answers are taken as drawn at random from the crowd that gave those in the table. A model of
+    the items (`ItemModel`) is fitted to how they are spread; up to half of the answers that items
+    have, `observed` compares it with what two halves of them say. Intervals are over items.
+
+    Args:
+        answers: `Annotations`, a corpus with one question, or a table.
+        targets: what is wanted: "alpha" within so much, a share of "stable" consensus labels, or
+            the "reliability" of means, e.g. {"alpha": 0.05, "stable": 0.95}.
+        question: its name, for messages.
+
+    Example:
+        >>> from dissensus import simulate
+        >>> crowd = simulate.text(n_items=200, n_annotators=12, labels_per_item=6)
+        >>> print(plan(crowd["emotion"], {"stable": 0.7}))  # doctest: +ELLIPSIS
+        stable=0.7: 10 answers per item (95 % interval 5 to more than 50), about 800 more ...
+
+    References: Brown (1910), doi:10.1111/j.2044-8295.1910.tb00207.x; Laird (1978),
+    doi:10.1080/01621459.1978.10480103.
+    """
+    annotations = annotations_of(answers)
+    check_targets(targets or {}, annotations, question)
+    n = int((annotations.voters() > 0).sum())
+    if not (annotations.voters() >= 2).any():
+        raise DataError(
+            f"{question or 'a plan'}: no item has answers of two annotators, so nothing is known "
+            "about how they differ; ask a second one first"
+        )
+    generator = np.random.default_rng(seed)
+    curves = dict(_curves(ItemModel.fit(annotations), annotations, n, generator))
+    observed = dict(_observed(annotations, generator))
+    alpha = _alpha(annotations)
+    rows = (
+        WithAnswers(
+            r, *curves[r][:2], observed.get(r, math.nan), _means(alpha, r), curves[r][2]
+        )
+        for r in ANSWERS
+    )  # fmt: skip
+    per_item = float(annotations.voters().sum()) / n
+    return Plan(question, n, per_item, tuple(rows), dict(targets or {}))
+
+
+def check_targets(targets: Mapping[str, float], annotations: Annotations, question: str) -> None:
+    """Refuse a target that is unknown, impossible, or not for this scale."""
+    kind, scale = annotations.scale.kind, annotations.scale
+    unfit = {
+        "alpha": isinstance(scale, MultiLabel),
+        "stable": isinstance(scale, Interval),
+        "reliability": isinstance(scale, Nominal | MultiLabel),
+    }
+    for name, value in targets.items():
+        if name not in TARGETS:
+            known = "; ".join(f"{one} ({meaning})" for one, meaning in TARGETS.items())
+            raise DataError(f"no target {name!r}; there are {known}")
+        if not 0 < value < 1:
+            raise DataError(f"the target {name} must be above 0 and below 1, found {value:g}")
+        if unfit[name]:
+            use = " or ".join(one for one, wrong in unfit.items() if not wrong)
+            raise DataError(f"{question}: the target {name} is not for {kind} answers; use {use}")
+
+
+def _curves(
+    model: ItemModel, annotations: Annotations, n_items: int, generator: np.random.Generator
+) -> Iterator[tuple[int, tuple[Estimated, Estimated, float]]]:
+    """For each number of answers: stable and repeated labels, and how certain alpha is."""
+    truth = labels_of(model.kinds, model.ordered)
+    draws = min(max(DRAWS // len(model.kinds), 100), 400)
+    drawn = {
+        r: generator.multinomial(r, model.kinds[:, None], (len(model.kinds), draws))
+        for r in ANSWERS
+    }  # (n_kinds, draws, n_values) each
+    label = {
+        r: labels_of(counts.reshape(-1, counts.shape[2]), model.ordered)
+        .reshape(counts.shape)
+        .mean(axis=1)
+        for r, counts in drawn.items()
+    }  # (n_kinds, n_values) each
+    stable = {r: (one * truth).sum(axis=1) for r, one in label.items()}
+    labels = not isinstance(annotations.scale, Interval)
+    shares = model.compatible(np.array([stable[r] for r in DIRECTIONS if labels]))
+    undefined = (
+        isinstance(annotations.scale, MultiLabel) or np.count_nonzero(model.counts.any(axis=0)) < 2
+    )
+    distance = None if undefined else _distance(model, annotations)
+    for r, counts in drawn.items():
+        again = (label[r] ** 2).sum(axis=1)
+        if r > 1:  # the same draws would agree with themselves
+            again -= (label[r] - label[r] ** 2).sum(axis=1) / (draws - 1)
+        both = [_estimated(shares @ one) if labels else UNKNOWN for one in (stable[r], again)]
+        within = math.nan
+        if distance is not None and r > 1:
+            within = _within(counts / r, model.share, distance, r) / math.sqrt(n_items)
+        yield r, (both[0], both[1], within)
+
+
+def _estimated(values: np.ndarray) -> Estimated:
+    """The first value, and the smallest and largest of all."""
+    return float(values[0]), float(values.min()), float(values.max())
+
+
+def _distance(model: ItemModel, annotations: Annotations) -> np.ndarray:
+    """How far apart values are to alpha, (n_values, n_values)."""
+    n = model.kinds.shape[1]
+    if isinstance(annotations.scale, Nominal):
+        own = annotations.scale.distance
+        return 1.0 - np.eye(n) if own is None or len(own) != n else own
+    share = model.share @ model.kinds
+    place = share.cumsum() - share / 2  # of ordinal levels: middle ranks
+    if isinstance(annotations.scale, Interval) and model.positions is not None:
+        place = model.positions
+    return np.asarray((place[:, None] - place) ** 2)
+
+
+def _within(answers: np.ndarray, share: np.ndarray, distance: np.ndarray, r: int) -> float:
+    """Half the width of alpha's interval, for one item: by the influence of each item on it.
+
+    Args:
+        answers: shares of values of imagined items, (n_kinds, draws, n_values).
+    """
+    apart = (answers @ distance * answers).sum(axis=2) * r / (r - 1)
+    usual = share @ answers.mean(axis=1)
+    expected = usual @ distance @ usual
+    if not expected > 0:
+        return math.nan
+    observed = float(share @ apart.mean(axis=1))
+    tilt = 2 * (answers @ (distance @ usual) - expected)
+    influence = -(apart - observed) / expected + observed / expected**2 * tilt
+    z = 1.96
+    return z * math.sqrt(float(share @ (influence**2).mean(axis=1)))
+
+
+def _alpha(annotations: Annotations) -> Estimated:
+    """Alpha of ratings, or of levels as numbers, which is the reliability of one answer."""
+    scale = annotations.scale
+    if isinstance(scale, Ordinal):
+        low, high = scale.positions[0], scale.positions[-1]
+        annotations = annotations.to(Interval(low, high)) if low < high else annotations
+    if not isinstance(annotations.scale, Interval):
+        return UNKNOWN
+    value = float(krippendorff_alpha(annotations))
+    return value, *interval("krippendorff-alpha", annotations)
+
+
+def _means(alpha: Estimated, r: int) -> Estimated:
+    """The reliability of means of r answers (Spearman-Brown); alpha below 0 counts as 0."""
+    one, low, high = (r * a / (1 + (r - 1) * a) for a in np.maximum(alpha, 0.0).tolist())
+    return one, low, high
+
+
+def _observed(
+    annotations: Annotations, generator: np.random.Generator
+) -> Iterator[tuple[int, float]]:
+    """How often two disjoint sets of answers to an item have the same label, by their size."""
+    if not isinstance(annotations.scale, Nominal | Ordinal) or annotations.repeats:
+        return
+    counts, _ = value_counts(annotations)
+    counts = counts.astype(int)
+    ordered, size = isinstance(annotations.scale, Ordinal), counts.sum(axis=1)
+    for r in (r for r in ANSWERS if (size >= 2 * r).any()):
+        several = counts[size >= 2 * r]
+        several = np.repeat(several, min(max(SHUFFLED // len(several), 1), 20), axis=0)
+        first = _drawn(several, r, generator)
+        second = _drawn(several - first, r, generator)
+        same = labels_of(first, ordered) * labels_of(second, ordered)
+        yield r, float(same.sum(axis=1).mean())
+
+
+def _drawn(counts: np.ndarray, r: int, generator: np.random.Generator) -> np.ndarray:
+    """r of the answers to each item, without replacement, (n_items, n_values)."""
+    left, total, drawn = np.full(len(counts), r), counts.sum(axis=1), np.zeros_like(counts)
+    for value, n in enumerate(counts.T):
+        total = total - n
+        drawn[:, value] = generator.hypergeometric(n, total, left)
+        left = left - drawn[:, value]
+    return drawn
