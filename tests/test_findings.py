@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 
 from dissensus import Annotations, Corpus, aggregate, compare, describe, read
-from dissensus.description import actions, disputed_table
+from dissensus.description import Description, actions, disputed_table
+from dissensus.description.advice import group_sentences
 from dissensus.evaluation import k_fold
 from dissensus.methods import method
 from dissensus.report import make_report
@@ -95,8 +96,44 @@ def test_who_agrees_less_later_on_is_named_and_harder_items_at_the_end_accuse_no
         annotator, item = np.divmod(np.arange(answers.size), N_ITEMS)
         built = Annotations.from_arrays(item, annotator, answers.ravel())
         built = replace(built, extra={"created": pa.array(1.7e9 + 60.0 * built.item)})
-        question = describe(Corpus.build("c", built.items, {"q": built})).questions[0]
-        assert [row.annotator for row in question.tendencies] == expected
+        description = describe(Corpus.build("c", built.items, {"q": built}))
+        question = description.questions[0]
+        assert [row.annotator for row in question.tendencies] == expected == [*question.tired]
+        asked = [text for text in actions(description) if text.startswith("Ask 4 why the later")]
+        assert len(asked) == len(expected)
+
+
+def of_table(answers: np.ndarray, **attributes: list[str]) -> Description:
+    """Of answers, (n_annotators, n_items)."""
+    annotator, item = np.divmod(np.arange(answers.size), answers.shape[1])
+    built = Annotations.from_arrays(item, annotator, answers.ravel())
+    return describe(Corpus.build("c", built.items, {"q": built}, annotator_attributes=attributes))
+
+
+def test_where_nobody_can_be_judged_there_is_one_thing_to_do() -> None:
+    draw = np.random.default_rng(1)
+    for answers, text in (
+        (np.ones((3, 50), dtype=int), "All answers are the same"),
+        (draw.integers(0, 2, (6, 100)), "Nobody agrees more than chance gives"),
+    ):
+        (only,) = actions(of_table(answers))
+        assert only.startswith(text)
+    assert actions(of_table(np.ones((2, 50), dtype=int) * np.arange(50) % 2))[0].endswith(
+        "it cannot be said which one is unlike others: ask a third one about some of the items."
+    )
+
+
+def test_more_comparisons_than_few_annotators_allow_are_named_as_such() -> None:
+    draw = np.random.default_rng(2)
+    answers = np.where(draw.random((10, 100)) < 0.1, 0, draw.integers(0, 2, 100))
+    names = {f"a{number}": draw.permutation(["x", "y"] * 5).tolist() for number in range(16)}
+    (question,) = of_table(answers, **names).questions
+    assert group_sentences(question.groups) == [
+        "a0, a1, a2, a3, a4 and 11 more: no difference is shown; 16 comparisons are too many for "
+        "so few annotators: choose one beforehand (`dissensus agreement FILE --groups NAME`)"
+    ]
+    (question,) = of_table(answers, a0=names["a0"]).questions
+    assert group_sentences(question.groups)[0].startswith("a0: no difference is shown")
 
 
 def test_methods_are_scored_with_and_without_who_is_marked(tmp_path: Path) -> None:

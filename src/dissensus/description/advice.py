@@ -89,8 +89,8 @@ def _people(question: QuestionDescription) -> str:
         of.get("krippendorff-alpha", math.nan)
         for of in (question.agreement, question.agreement_without)
     )
-    who = "the annotator" if len(marks) == 1 else "the annotators"
-    text = f"talk to {who} {marks_text(marks)}, and look at what they answered"
+    who = f"the annotator{'s' * (len(marks) > 1)} {marks_text(marks)}"
+    text = f"talk to {who}, and look at what they answered"
     if math.isnan(value) or math.isnan(without):
         text += "; `--without suspicious` leaves them out"
     else:
@@ -100,11 +100,8 @@ def _people(question: QuestionDescription) -> str:
 
 
 def _groups(question: QuestionDescription) -> str:
-    dividing = [group for group in question.groups if group.clear]
-    if not dividing:
-        return ""
-    attribute = dividing[0].attribute
-    return (
+    attribute = next((group.attribute for group in question.groups if group.clear), "")
+    return attribute and (
         f"keep the views of groups apart: {attribute} divides annotators about some items, and a "
         "consensus shows the larger group's view. `dissensus agreement FILE --groups "
         f"{attribute}` has these items, a method such as annotator-heads predicts each annotator"
@@ -138,8 +135,7 @@ def _guidelines(question: QuestionDescription) -> str:
 def _alone(question: QuestionDescription) -> str:
     if question.alone <= MANY_ALONE * question.items:
         return ""
-    have = "has" if question.alone == 1 else "have"
     return (
-        f"ask a second person: {counted(question.alone, 'item')} of {question.items:,} {have} "
-        "one answer, about which agreement says nothing"
+        f"ask a second person about the {counted(question.alone, 'item')} of {question.items:,} "
+        "with one answer: agreement says nothing about them"
     )

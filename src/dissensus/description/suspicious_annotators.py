@@ -53,6 +53,7 @@ UNKNOWN = (
     "The answers in common are too few to tell agreement from chance, so nobody can be judged by "
     "comparison with the rest. Collect more answers to the same items, or compare with gold labels."
 )
+SAME = "All answers are the same, so nobody can be told from the others: add other items."
 TWO = (
     "There are only two annotators to compare, so it cannot be said which one is unlike others: "
     "ask a third one about some of the items."
@@ -170,6 +171,8 @@ class _Crowd:
         products = related.by_item[np.isfinite(related.by_item)]
         if not tested.any() or not products.size:
             return "", self.first
+        if np.ptp(self.annotations.answer) == 0:
+            return SAME, self.first
         level = LEVEL / 3
         below = -related.own / related.own_error
         agree = mean_above_zero(products) < level

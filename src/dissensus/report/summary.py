@@ -158,7 +158,7 @@ def _people(description: Description) -> str:
         verb = "annotator stands" if len(kinds) == 1 else "annotators stand"
         who = "; ".join(people[:MOST_NAMED])
         return f"{len(kinds):,} {verb} out and should be looked at: {who}{rest}."
-    if not checked:
+    if checked < 2:
         return ""
     n_few = description.annotators - checked
     few = f"; {n_few:,} gave too few answers to tell" if n_few > 0 else ""
