@@ -1,5 +1,6 @@
 from . import aggregation as aggregation
 from . import agreement as agreement
+from . import calibration as calibration
 from . import datasets as datasets
 from . import densities as densities
 from . import description as description

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from dissensus.cli import console
+from dissensus.cli.calibrated import calibrated
 from dissensus.cli.console import check_folder, check_table, reserve, say_encoders, write_answers
 from dissensus.cli.options import Input, reads_corpus
 from dissensus.cli.parts import prediction_part, readable, with_trained_items
 from dissensus.errors import DataError, counted
+
+if TYPE_CHECKING:
+    from dissensus.corpus import Corpus
+    from dissensus.prediction import Predictions
 
 
 @reads_corpus
@@ -25,6 +31,8 @@ def predict(
     same_annotators: bool = False,
     density: str | None = None,
     attention: bool = False,
+    coverage: float | None = None,
+    calibrate: Path | None = None,
     skip_bad: bool = False,
     table: Path | None = None,
     by: Literal["item", "annotator"] = "item",
@@ -58,6 +66,11 @@ def predict(
         density: Also predict the joint density of the ratings on one or two questions: soft or
             plain, with settings such as soft:bins=8.
         attention: Also save the attention of each annotator or member, if the method has it.
+        coverage: Add columns with sets of values, or intervals of ratings, that contain this share
+            of other annotators' answers, of consensuses and of shares, e.g. 0.9. Shares are those
+            of all annotators then.
+        calibrate: File with answers to items that were not used for training, read like FILE: for
+            --coverage (default: FILE), and to fit shares to its votes where that helps.
         table: Also write the predictions to this table, if -o is a folder.
         by: Rows of the table: item or annotator.
 
@@ -71,6 +84,8 @@ def predict(
     from dissensus.readers import read
 
     folder, tables = _outputs(output, table, overwrite)
+    if coverage is not None and not tables:
+        raise DataError("--coverage is written to a table; name one with --table")
     reserve(output)
     for option, value in (("--attention", attention or None), ("--density", density)):
         if folder is None and value is not None:
@@ -82,6 +97,8 @@ def predict(
     console.say(line)
     if skip_bad:
         part = readable(fitted, part)
+    if coverage is not None:
+        consensus = "all"
     chosen = annotators if annotators in ("own", "all") else split_names(annotators)
     predictions = fitted.predict(
         part,
@@ -95,7 +112,19 @@ def predict(
     )
     for message in fitted.notes_:
         console.say(message)
-    rows = {q: answers_table(part, prediction, by) for q, prediction in predictions.items()}
+    sets: dict[str, dict[str, Any]] = {}
+    if coverage is not None or calibrate is not None:
+
+        def predict_own(corpus: Corpus) -> Predictions:
+            rule: Any = "drop" if unknown == "error" else unknown
+            whose: Any = consensus if part.questions else "all"
+            return fitted.predict(
+                corpus, consensus=whose, unknown=rule, same_annotators=same_annotators
+            )
+
+        file = None if calibrate is None else replace(source, file=calibrate).read()
+        predictions, sets = calibrated(predictions, part, predict_own, model, file, coverage, by)
+    rows = {q: answers_table(part, one, by, **sets.get(q, {})) for q, one in predictions.items()}
     every_question = ", ".join(predictions)
     written: list[tuple[str, str]] = []  # a path, and the questions that it has
     if folder is not None:

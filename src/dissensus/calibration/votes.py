@@ -1,0 +1,105 @@
+"""Predicted shares that fit the votes for held-out items better."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import log_softmax
+
+from dissensus.annotations import Annotations
+from dissensus.errors import DataError
+from dissensus.prediction import Prediction
+from dissensus.scales import Nominal, Ordinal
+
+SMALLEST = 1e-6  # predicted share
+FOLDS = 5
+
+
+@dataclass(eq=False)
+class VoteCalibration:
+    """Shares softmax(log(predicted shares) @ weights + shift), fitted to the votes for items that
+    the method did not learn from: Dirichlet-Soft of Tao et al. (2026).
+
+    It helps methods that learn one label for each item; those that learn every answer are rarely
+    better with it. `gain` says what to expect.
+
+    Args:
+        penalty: of squared weights between different values, and of squared shifts.
+    """
+
+    penalty: float = 0.01
+    weights_: np.ndarray = field(init=False, repr=False)  # (n_values, n_values)
+    shift_: np.ndarray = field(init=False, repr=False)  # (n_values,)
+
+    def fit(self, prediction: Prediction, answers: Annotations) -> Self:
+        """Learn from the answers to the predicted items."""
+        self._fit(*_logs_and_votes(prediction, answers)[:2])
+        return self
+
+    def calibrated(self, prediction: Prediction) -> Prediction:
+        """The prediction with calibrated shares of items; those of annotators stay as they are."""
+        shares = np.exp(self._logs(_logs(prediction.distribution)))
+        consensus = prediction.scale.consensus(shares).astype(prediction.scale.dtype)
+        return replace(prediction, distribution=shares, consensus=consensus)
+
+    def gain(
+        self, prediction: Prediction, answers: Annotations, units: np.ndarray | None = None
+    ) -> tuple[float, float]:
+        """The cross-entropy of the votes as predicted, and calibrated on the other items (in 5
+        parts); nan for fewer than 5 items.
+
+        Args:
+            units: items of one unit are in one part, (n_items,).
+        """
+        logs, votes, item = _logs_and_votes(prediction, answers)
+        units = item if units is None else units[item]
+        codes = np.unique(units, return_inverse=True)[1]
+        if codes.max(initial=-1) + 1 < FOLDS:
+            return float("nan"), float("nan")
+        fold = np.random.default_rng(0).permutation(codes.max() + 1)[codes] % FOLDS
+        after = np.zeros(len(item))
+        for k in range(FOLDS):
+            self._fit(logs[fold != k], votes[fold != k])
+            after[fold == k] = -(votes * self._logs(logs)).sum(axis=1)[fold == k]
+        return float(-(votes * logs).sum(axis=1).mean()), float(after.mean())
+
+    def _logs(self, logs: np.ndarray) -> np.ndarray:
+        return np.asarray(log_softmax(logs @ self.weights_ + self.shift_, axis=1))
+
+    def _fit(self, logs: np.ndarray, votes: np.ndarray) -> None:
+        n = votes.shape[1]
+
+        def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
+            self.weights_, self.shift_ = flat[n:].reshape(n, n), flat[:n]
+            given = self._logs(logs)
+            slope = (np.exp(given) - votes) / len(votes)
+            between = self.weights_ * (1 - np.eye(n))
+            squares = (between**2).sum() + (self.shift_**2).sum()
+            value = -(votes * given).sum() / len(votes) + self.penalty * squares
+            by_shift = slope.sum(axis=0) + 2 * self.penalty * self.shift_
+            return value, np.r_[by_shift, (logs.T @ slope + 2 * self.penalty * between).ravel()]
+
+        start = np.r_[np.zeros(n), np.eye(n).ravel()]
+        loss(minimize(loss, start, jac=True, method="L-BFGS-B").x)
+
+
+def _logs_and_votes(
+    prediction: Prediction, answers: Annotations
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The logarithms of predicted shares, the shares of the votes, and the items, of those that
+    have both."""
+    if not isinstance(prediction.scale, Nominal | Ordinal):
+        raise DataError(f"shares of {prediction.scale.kind} answers are not calibrated to votes")
+    votes = answers.to(prediction.scale).distribution()
+    place = prediction.items.find(answers.items)
+    item = np.flatnonzero((place >= 0) & ~np.isnan(votes[:, 0]))
+    if not len(item):
+        raise DataError("no answers to calibrate on: none is to an item that is predicted")
+    return _logs(prediction.distribution[place[item]]), votes[item], item
+
+
+def _logs(shares: np.ndarray) -> np.ndarray:
+    return np.asarray(np.log(np.maximum(shares, SMALLEST)))
