@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "predict with attention": ("predict", "queries", "crowd", "--attention", "-o", "out",
                                "--overwrite"),
     "predict a table": ("predict", "model", "crowd", "-o", "out.csv", "--overwrite"),
+    "prompt": ("prompt", "crowd", "-o", "out.jsonl", "--overwrite"),
     "evaluate": ("evaluate", "predictions", "crowd", "-o", "out.json", "--overwrite"),
     "attention": ("attention", "predictions", "crowd", "-o", "out.csv", "--overwrite"),
     "disputed": ("disputed", "labels.csv", "-o", "out.csv", "--overwrite"),

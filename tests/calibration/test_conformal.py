@@ -128,8 +128,3 @@ def test_calibrated_shares_come_back_to_the_truth() -> None:
     found = calibration.calibrated(prediction).distribution
     assert np.abs(found - true).sum(axis=1).mean() / 2 < 0.02
     assert np.abs(wrong - true).sum(axis=1).mean() / 2 > 0.1
-    before, after = VoteCalibration().gain(prediction, answers)
-    assert after < before - 0.05
-    exact = Prediction(SCALES[0], answers.items, true, true.argmax(axis=1))
-    before, after = VoteCalibration().gain(exact, answers)
-    assert abs(after - before) < 0.01

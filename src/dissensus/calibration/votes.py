@@ -15,7 +15,6 @@ from dissensus.prediction import Prediction
 from dissensus.scales import Nominal, Ordinal
 
 SMALLEST = 1e-6  # predicted share
-FOLDS = 5
 
 
 @dataclass(eq=False)
@@ -24,7 +23,7 @@ class VoteCalibration:
     the method did not learn from: Dirichlet-Soft of Tao et al. (2026).
 
     It helps methods that learn one label for each item; those that learn every answer are rarely
-    better with it. `gain` says what to expect.
+    better with it. To promise a coverage, fit it to other items than `Conformal`.
 
     Args:
         penalty: of squared weights between different values, and of squared shifts.
@@ -36,7 +35,16 @@ class VoteCalibration:
 
     def fit(self, prediction: Prediction, answers: Annotations) -> Self:
         """Learn from the answers to the predicted items."""
-        self._fit(*_logs_and_votes(prediction, answers)[:2])
+        if not isinstance(prediction.scale, Nominal | Ordinal):
+            raise DataError(
+                f"shares of {prediction.scale.kind} answers are not calibrated to votes"
+            )
+        votes = answers.to(prediction.scale).distribution()
+        place = prediction.items.find(answers.items)
+        item = np.flatnonzero((place >= 0) & ~np.isnan(votes[:, 0]))
+        if not len(item):
+            raise DataError("no answers to calibrate on: none is to an item that is predicted")
+        self._fit(_logs(prediction.distribution[place[item]]), votes[item])
         return self
 
     def calibrated(self, prediction: Prediction) -> Prediction:
@@ -44,27 +52,6 @@ class VoteCalibration:
         shares = np.exp(self._logs(_logs(prediction.distribution)))
         consensus = prediction.scale.consensus(shares).astype(prediction.scale.dtype)
         return replace(prediction, distribution=shares, consensus=consensus)
-
-    def gain(
-        self, prediction: Prediction, answers: Annotations, units: np.ndarray | None = None
-    ) -> tuple[float, float]:
-        """The cross-entropy of the votes as predicted, and calibrated on the other items (in 5
-        parts); nan for fewer than 5 items.
-
-        Args:
-            units: items of one unit are in one part, (n_items,).
-        """
-        logs, votes, item = _logs_and_votes(prediction, answers)
-        units = item if units is None else units[item]
-        codes = np.unique(units, return_inverse=True)[1]
-        if codes.max(initial=-1) + 1 < FOLDS:
-            return float("nan"), float("nan")
-        fold = np.random.default_rng(0).permutation(codes.max() + 1)[codes] % FOLDS
-        after = np.zeros(len(item))
-        for k in range(FOLDS):
-            self._fit(logs[fold != k], votes[fold != k])
-            after[fold == k] = -(votes * self._logs(logs)).sum(axis=1)[fold == k]
-        return float(-(votes * logs).sum(axis=1).mean()), float(after.mean())
 
     def _logs(self, logs: np.ndarray) -> np.ndarray:
         return np.asarray(log_softmax(logs @ self.weights_ + self.shift_, axis=1))
@@ -84,21 +71,6 @@ class VoteCalibration:
 
         start = np.r_[np.zeros(n), np.eye(n).ravel()]
         loss(minimize(loss, start, jac=True, method="L-BFGS-B").x)
-
-
-def _logs_and_votes(
-    prediction: Prediction, answers: Annotations
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The logarithms of predicted shares, the shares of the votes, and the items, of those that
-    have both."""
-    if not isinstance(prediction.scale, Nominal | Ordinal):
-        raise DataError(f"shares of {prediction.scale.kind} answers are not calibrated to votes")
-    votes = answers.to(prediction.scale).distribution()
-    place = prediction.items.find(answers.items)
-    item = np.flatnonzero((place >= 0) & ~np.isnan(votes[:, 0]))
-    if not len(item):
-        raise DataError("no answers to calibrate on: none is to an item that is predicted")
-    return _logs(prediction.distribution[place[item]]), votes[item], item
 
 
 def _logs(shares: np.ndarray) -> np.ndarray:

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from dissensus.cli import console
-from dissensus.cli.calibrated import calibrated
+from dissensus.cli.calibrated import set_columns
 from dissensus.cli.console import check_folder, check_table, reserve, say_encoders, write_answers
 from dissensus.cli.options import Input, reads_corpus
+from dissensus.cli.panels import of_jury, of_population
 from dissensus.cli.parts import prediction_part, readable, with_trained_items
 from dissensus.errors import DataError, counted
 
@@ -33,6 +34,9 @@ def predict(
     attention: bool = False,
     coverage: float | None = None,
     calibrate: Path | None = None,
+    jury: str | None = None,
+    population: Path | None = None,
+    jurors: Path | None = None,
     skip_bad: bool = False,
     table: Path | None = None,
     by: Literal["item", "annotator"] = "item",
@@ -69,8 +73,14 @@ def predict(
         coverage: Add columns with sets of values, or intervals of ratings, that contain this share
             of other annotators' answers, of consensuses and of shares, e.g. 0.9. Shares are those
             of all annotators then.
-        calibrate: File with answers to items that were not used for training, read like FILE: for
-            --coverage (default: FILE), and to fit shares to its votes where that helps.
+        calibrate: File with answers to items that were not used for training, read like FILE, for
+            --coverage (default: FILE).
+        jury: Add columns with the verdicts of panels of annotators with these seats, e.g.
+            gender=f:6,gender=m:6: the mode (nominal) or median of their answers.
+        population: Table of the share of each group, with columns such as gender and share: shares
+            of items are then those of this population.
+        jurors: File with the attributes of the model's annotators, read like FILE, for --jury and
+            --population (default: FILE).
         table: Also write the predictions to this table, if -o is a folder.
         by: Rows of the table: item or annotator.
 
@@ -84,6 +94,8 @@ def predict(
     from dissensus.readers import read
 
     folder, tables = _outputs(output, table, overwrite)
+    if calibrate is not None and coverage is None:
+        raise DataError("--calibrate is for --coverage; give it, e.g. --coverage 0.9")
     if coverage is not None and not tables:
         raise DataError("--coverage is written to a table; name one with --table")
     reserve(output)
@@ -92,7 +104,7 @@ def predict(
             raise DataError(f"{option} is saved in a folder; name one with -o")
     fitted = load(model)
     say_encoders(model, fitted)
-    whole = source.read(unanswered=True)
+    whole = (source if jurors is None else replace(source, annotator_attributes=None)).read(True)
     part, line = prediction_part(whole, split, fitted.learned_.corpus, fitted.learned_.part, model)
     console.say(line)
     if skip_bad:
@@ -113,17 +125,25 @@ def predict(
     for message in fitted.notes_:
         console.say(message)
     sets: dict[str, dict[str, Any]] = {}
-    if coverage is not None or calibrate is not None:
+    if coverage is not None:
 
         def predict_own(corpus: Corpus) -> Predictions:
             rule: Any = "drop" if unknown == "error" else unknown
-            whose: Any = consensus if part.questions else "all"
             return fitted.predict(
-                corpus, consensus=whose, unknown=rule, same_annotators=same_annotators
+                corpus, consensus="all", unknown=rule, same_annotators=same_annotators
             )
 
         file = None if calibrate is None else replace(source, file=calibrate).read()
-        predictions, sets = calibrated(predictions, part, predict_own, model, file, coverage, by)
+        sets = set_columns(predictions, part, predict_own, model, file, coverage, by)
+    if jury is not None or population is not None:
+        if by != "item" or (coverage is not None and population is not None):
+            option = "--by annotator" if by != "item" else "--coverage"
+            raise DataError(f"{option} is not for panels and populations; leave it out")
+        people = whole if jurors is None else replace(source, file=jurors).read()
+        if population is not None:
+            predictions = of_population(fitted, part, people, population, predictions)
+        for q, columns in of_jury(fitted, part, people, jury).items() if jury else ():
+            sets[q] = sets.get(q, {}) | columns
     rows = {q: answers_table(part, one, by, **sets.get(q, {})) for q, one in predictions.items()}
     every_question = ", ".join(predictions)
     written: list[tuple[str, str]] = []  # a path, and the questions that it has
