@@ -187,7 +187,7 @@ def answered_locally(
         raise ModelError(f"{folder}: no folder of a language model")
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        model = AutoModelForCausalLM.from_pretrained(
+        model = AutoModelForCausalLM.from_pretrained(  # type: ignore[no-untyped-call]
             folder, local_files_only=True, trust_remote_code=False, use_safetensors=True
         ).eval()
     except (OSError, ValueError) as error:
