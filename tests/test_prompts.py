@@ -96,7 +96,7 @@ def test_a_reply_is_read_if_it_has_one_answer(text: str, scale: Scale, answer: A
 def test_replies_of_services_become_predictions(tmp_path: Path) -> None:
     whole = corpus()
     made = list(prompts(whole, whole.select(items=np.arange(2)), "q"))
-    shapes = [
+    shapes: list[Any] = [
         lambda p: {"id": p["id"], "reply": "low"},
         lambda p: {"custom_id": p["id"], "response": {"body": {"choices": [
             {"message": {"role": "assistant", "content": "High."}}]}}},
@@ -131,11 +131,17 @@ def test_a_local_model_gives_each_value_the_probability_of_its_tokens(tmp_path: 
     letters = {letter: n for n, letter in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}
     own = Tokenizer(models.BPE(vocab=letters, merges=[]))
     own.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=own)
+    tokenizer: Any = PreTrainedTokenizerFast(tokenizer_object=own)  # type: ignore[no-untyped-call]
     torch.manual_seed(0)
-    sizes = {"n_positions": 600, "n_embd": 16, "n_layer": 2, "n_head": 2, "bos_token_id": 0}
+    sizes: dict[str, Any] = {
+        "n_positions": 600,
+        "n_embd": 16,
+        "n_layer": 2,
+        "n_head": 2,
+        "bos_token_id": 0,
+    }
     config = GPT2Config(vocab_size=256, eos_token_id=0, initializer_range=0.5, **sizes)
-    GPT2LMHeadModel(config).save_pretrained(tmp_path)
+    GPT2LMHeadModel(config).save_pretrained(tmp_path)  # type: ignore[no-untyped-call]
     tokenizer.save_pretrained(tmp_path)
     whole = corpus()
     made = list(prompts(whole, whole.select(items=np.arange(2)), "q", shots=1))[:2]

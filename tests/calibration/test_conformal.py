@@ -101,7 +101,7 @@ def test_an_answer_is_in_its_set_where_its_score_says_so(scale: Scale) -> None:
 def test_each_annotator_has_sets_of_their_own() -> None:
     prediction, answers, true = crowd(SCALES[0], 60, np.random.default_rng(4))
     order = np.random.default_rng(5).permutation(answers.n_rows)
-    item, annotator = answers.item[order], answers.annotator[order]
+    item, annotator = answers.item[order], answers.annotator_codes("a test")[order]
     shares = np.where(annotator[:, None] < 3, np.eye(4)[answers.answer[order]] * 0.9 + 0.025, 0.25)
     pairs = ByAnnotator(item, annotator, answers.annotators, shares.argmax(axis=1), shares)
     known = Prediction(SCALES[0], prediction.items, true, true.argmax(axis=1), pairs)
