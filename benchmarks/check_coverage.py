@@ -1,7 +1,7 @@
 """Do sets and intervals keep their promise, and do calibrated shares fit votes better?
 
 A method learns half of the items, without a fifth of the annotators (one of few). The other half is
-divided at random, 30 times for each of three models: the first part calibrates, with the
+divided at random, 20 times for each of three models: the first part calibrates, with the
 answers of annotators who were learned; coverage is that of the answers to the other part, by known
 and by new annotators. Every group of items with the same content counts the same.
 
@@ -40,12 +40,9 @@ CORPORA: tuple[tuple[str, str, str, str], ...] = (  # folder, corpus, question, 
     ("simulated", "text", "emotion", "annotator-logistic"),
     ("simulated", "ratings", "valence", "annotator-logistic"),
     ("trompa_mer", "", "valence", "single"),
-    ("lewidi2025", "CSC", "sarcasm", "single"),
-    ("lewidi2025", "Paraphrase", "paraphrase", "single"),
-    ("simulated", "text", "emotion", "single"),
 )
 COVERAGES = (0.8, 0.9)
-SEEDS, REPEATS = 3, 30
+SEEDS, REPEATS = 3, 20
 METRICS = ("cross-entropy", "TVD")
 
 
@@ -117,7 +114,12 @@ def calibrated(prediction: Prediction, answers: Annotations) -> dict[str, Predic
 def measured(folder: str, name: str, question: str, method: str) -> Iterator[dict[str, Any]]:
     corpus = corpus_of(folder, name)
     kind = corpus[question].scale.kind
-    about = {"corpus": name or folder, "question": question, "kind": kind, "method": method}
+    about = {
+        "corpus": name or folder,
+        "question": question,
+        "kind": kind,
+        "method": method,
+    }
     found: dict[tuple[str, float], list[list[tuple[float, ...]]]] = {}
     fits: dict[str, list[list[tuple[float, ...]]]] = {}
     for seed in range(SEEDS):
@@ -153,9 +155,16 @@ def measured(folder: str, name: str, question: str, method: str) -> Iterator[dic
                     )
     for (of, coverage), rows in found.items():
         means = np.nanmean(np.array(rows), axis=1)  # (SEEDS, 3)
-        yield about | {"of": of, "coverage": coverage, **_row(means, ("known", "new", "size"))}
+        yield about | {
+            "of": of,
+            "coverage": coverage,
+            **_row(means, ("known", "new", "size")),
+        }
     for each, rows in fits.items():
-        yield about | {"shares": each, **_row(np.nanmean(np.array(rows), axis=1), METRICS)}
+        yield about | {
+            "shares": each,
+            **_row(np.nanmean(np.array(rows), axis=1), METRICS),
+        }
 
 
 def _row(means: np.ndarray, names: tuple[str, ...]) -> dict[str, Any]:
@@ -186,7 +195,11 @@ def main() -> None:
         rows: list[dict[str, Any]] = []
         for each in CORPORA:
             rows += measured(*each)
-        keep("coverage", "check_coverage.py", {"seeds": SEEDS, "repeats": REPEATS, "rows": rows})
+        keep(
+            "coverage",
+            "check_coverage.py",
+            {"seeds": SEEDS, "repeats": REPEATS, "rows": rows},
+        )
     show(kept("coverage")["rows"])
 
 

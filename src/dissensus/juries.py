@@ -64,7 +64,9 @@ def seats_of(text: str) -> tuple[str, dict[str, int]]:
         attributes.add(attribute.strip())
         seats[group.strip()] = int(n)
     if len(attributes) > 1:
-        raise DataError(f"the seats of a jury are by one attribute, found {listed(attributes)}")
+        raise DataError(
+            f"the seats of a jury are by one attribute, found {listed(sorted(attributes))}"
+        )
     return attributes.pop(), seats
 
 
