@@ -11,6 +11,7 @@ and by new annotators. Every group of items with the same content counts the sam
 
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -154,7 +155,8 @@ def measured(folder: str, name: str, question: str, method: str) -> Iterator[dic
                         tuple(got[metric] for metric in METRICS)
                     )
     for (of, coverage), rows in found.items():
-        means = np.nanmean(np.array(rows), axis=1)  # (SEEDS, 3)
+        with warnings.catch_warnings(action="ignore"):  # no new annotators: nan
+            means = np.nanmean(np.array(rows), axis=1)  # (SEEDS, 3)
         yield about | {
             "of": of,
             "coverage": coverage,
@@ -169,12 +171,13 @@ def measured(folder: str, name: str, question: str, method: str) -> Iterator[dic
 
 def _row(means: np.ndarray, names: tuple[str, ...]) -> dict[str, Any]:
     """The value of each model."""
-    return {name: means[:, at].round(4).tolist() for at, name in enumerate(names)}
+    columns = zip(names, means.T, strict=True)
+    return {name: None if np.isnan(of).all() else of.round(4).tolist() for name, of in columns}
 
 
-def cell(values: list[float]) -> str:
-    if np.isnan(values).all():
-        return f"{'-':>14}"
+def cell(values: list[float] | None) -> str:
+    if values is None:
+        return "-"
     return f"{np.mean(values):8.3f} ±{np.std(values, ddof=1):.3f}"
 
 
