@@ -41,6 +41,7 @@ CORPORA: tuple[tuple[str, str, str, str], ...] = (  # folder, corpus, question, 
     ("simulated", "text", "emotion", "annotator-logistic"),
     ("simulated", "ratings", "valence", "annotator-logistic"),
     ("trompa_mer", "", "valence", "single"),
+    ("lewidi2025", "CSC", "sarcasm", "single"),
 )
 COVERAGES = (0.8, 0.9)
 SEEDS, REPEATS = 3, 20
