@@ -351,7 +351,7 @@ def replay(pool: Pool, seed: int) -> dict[str, list[tuple[float, ...]]]:
 def saved(curve: np.ndarray, random: np.ndarray) -> float:
     """The share of the further answers of a random choice that a strategy does not need.
 
-    At most 0.75, as a random choice was continued to four times as many answers.
+    -10 at least; at most 0.75, as a random choice was continued to four times as many answers.
 
     Args:
         curve: answers and error after each round, means over seeds, (n_rounds, 2).
@@ -359,7 +359,7 @@ def saved(curve: np.ndarray, random: np.ndarray) -> float:
     n, reached = curve[-1]
     best = np.minimum.accumulate(random[:, 1])
     needed = float(np.interp(-reached, -best, random[:, 0]))
-    return 1 - n / needed if needed > 0 else -np.inf
+    return max(1 - n / max(needed, 1e-9), -10.0)
 
 
 ERRORS = ("distribution", "majority", "dawid-skene")

@@ -201,10 +201,12 @@ def _of_truth(annotations: Annotations) -> _Uncertainty:
     belief = fitted.calibrated_
     belief = np.where(np.isnan(belief), fitted.prior_, belief)
 
+    wide = confusion.transpose(1, 0, 2).reshape(len(usual), -1)  # (true, n_annotators * answered)
+    squared = wide**2
+
     def by_annotator(item: int) -> np.ndarray:
-        joint = belief[item][:, None] * confusion
-        total = np.maximum(joint.sum(axis=1, keepdims=True), 1e-300)
-        return np.asarray((joint**2 / total).sum(axis=(1, 2)))
+        after = belief[item] ** 2 @ squared / np.maximum(belief[item] @ wide, 1e-300)
+        return np.asarray(after.reshape(len(confusion), -1).sum(axis=1))
 
     return _Uncertainty(*reductions(belief, usual, np.eye(len(usual))), by_annotator)
 
