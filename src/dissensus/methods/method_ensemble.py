@@ -52,10 +52,6 @@ class MethodEnsemble(Method):
     def predicts_truth(self) -> bool:
         return self.read == "truth"
 
-    @property
-    def has_prior(self) -> bool:
-        return all(member.has_prior for member in self._built() if member.individual)
-
     def _built(self) -> list[Method]:
         """The members, not fitted."""
         names = [name.strip() for name in self.members.split("+")]

@@ -51,6 +51,5 @@ def _source(name: str) -> dict[str, Any]:
         here = weights_file(name).is_file()
     except DissensusError:
         here = False
-    carried = WEIGHTS[name]
-
-    return {"from": f"dissensus[{carried.extra}]", "sha256": carried.sha256, "here": here}
+    extra, sha256, *_ = WEIGHTS[name]
+    return {"from": f"dissensus[{extra}]", "sha256": sha256, "here": here}
