@@ -26,7 +26,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,10 +42,14 @@ from dissensus.readers.exports.responses import (
     entries,
     filled_cells,
     responses_corpus,
+    table,
+    with_spans,
 )
-from dissensus.readers.json_text import DECODER, object_in, value_text, value_texts
+from dissensus.readers.json_text import DECODER, object_in, set_text, value_text, value_texts
 from dissensus.readers.layout import Layout
 from dissensus.readers.recognition import LABEL_STUDIO_TIMES, Head
+from dissensus.readers.tables.rows import Rows
+from dissensus.readers.tables.shapes import table_corpus
 
 TOOL = "Label Studio"
 LABELLED = ("labels", "hypertextlabels", "paragraphlabels", "timeserieslabels", "rectanglelabels")
@@ -64,7 +68,6 @@ OWN = frozenset(
     ("id", "annotator", "completed_by", KEY, *LABEL_STUDIO_TIMES, "agreement", "history")
 )
 VALUES = ("choices", "rating", "number", "selected", "taxonomy", "datetime", "ranker")
-FEW = 30  # most distinct texts of an answer, where nothing else says what is one
 REMARKS = ("comment", "feedback", "remark", "note", "explan", "reason", "justif")
 Record = dict[str, Any]
 EXTRA = ("id", "created_at", "ground_truth")  # of an annotation, besides its answers
@@ -229,18 +232,35 @@ def marked_spans(question: str, value: dict[str, Any], result: dict[str, Any]) -
 
 def read_records(path: Path, options: Layout) -> Corpus:
     """Read every annotation; options may name the item, the answers and what was shown."""
-    records, columns, ordered = _records(path, options)
-    item = options.item or "id"
-    check_known(path, [item], columns, "column")
-    own = OWN | {item, str(options.annotator)}
-    table = _Table(records, [name for name in columns if name not in own], item)
-    questions, why = _questions(path, table, options, ordered)
+    every, columns, ordered = _records(path, options)
+    check_known(path, [options.item or "id"], columns, "column")
+    names = [str(record.get(KEY) or place) for place, record in every.items()]
+    first = {name: place for place, name in reversed([*zip(every, names, strict=True)])}
+    records = {place: one for place, one in every.items() if place in {*first.values()}}
+    own = {*VALUES, *LABELLED}  # the keys of an answer that Label Studio wrote
+    answers = {n for n in columns for one in records.values()
+               for part in _parts_of(one.get(n)) if own & object_in(part).keys()}  # fmt: skip
+    if ordered:
+        answers |= _between(list(records.values()))
+    cells, sets, spans = _cells(records, columns, answers | {*(options.answer or ())})
+    person = options.annotator or ("annotator" if "annotator" in columns else "completed_by")
+    cells[person] = [user_name(record.get(person), {}) for record in records.values()]
+    rows = table(path, cells, [*records], sets)
+    questions, why = _questions(rows, options, answers, person, ordered)
     if not questions:
         raise DataError(
-            f"{path}: no answers recognised in {listed(table.names, 40)}; name them (answer=, "
-            "--answer)"
+            f"{path}: no answers recognised in {listed(columns, 40)}; name them (answer=, --answer)"
         )
-    return _records_corpus(path, table, questions, why, options)
+    notes = [f"{TOOL}; answers = {', '.join(questions)}{why}"]
+    if n := len(every) - len(records):
+        notes.append(f"{counted(n, 'annotation')} found twice and read once")
+    layout = Layout(item=options.item or "id", annotator=person, answer=questions)
+    layout = layout.with_changes(**replace(options, item=None, answer=None).stated())
+    corpus = table_corpus(replace(rows, notes=tuple(notes)), layout)
+    of_items = cells[str(layout.item)]
+    by_row = zip(of_items, cells[person], spans, strict=True)
+    marks = [(str(item), who, span) for item, who, of in by_row for span in of]
+    return with_spans(corpus, marks, path.name)
 
 
 def _records(path: Path, options: Layout) -> tuple[dict[str, Record], list[str], bool]:
@@ -257,123 +277,71 @@ def _records(path: Path, options: Layout) -> tuple[dict[str, Record], list[str],
     return records, list(rows.columns), False
 
 
-# ---- which columns are answers ----
+def _parts_of(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
-@dataclass(frozen=True)
-class _Table:
-    records: dict[str, Record]  # by place
-    names: list[str]  # every column that may be data or an answer
-    item: str
-
-    def values(self, name: str) -> list[Any]:
-        return [one[name] for one in self.records.values() if one.get(name) is not None]
-
-    def between(self) -> set[str]:
-        """The keys between `id` and `annotator`, in whose order Label Studio writes a record."""
-        every = [list(one) for one in self.records.values()]
-        if not all({"id", "annotator"} <= {*keys} for keys in every):
-            return set()
-        between = (keys[keys.index("id") + 1 : keys.index("annotator")] for keys in every)
-        return {key for keys in between for key in keys} - OWN
-
-    def differs(self, name: str) -> bool:
-        """Whether two annotations of a task differ in this column; a blank differs from a text."""
-        first: dict[str, str] = {}
-        for one in self.records.values():
-            task, text = str(one.get(self.item)), _as_json(one.get(name))
-            if first.setdefault(task, text) != text:
-                return True
-        return False
-
-    def is_free(self, name: str) -> bool:
-        """Whether a column contains free texts."""
-        values = self.values(name)
-        if any(isinstance(v, dict) and set(v) == {"text"} for v in values):
-            return True
-        if not values or not all(isinstance(value, str) for value in values):
-            return False
-        is_remark = any(word in name.casefold() for word in REMARKS)
-        return (is_remark and len(set(values)) == len(values)) or are_free(values, fewest=10)
+def _between(records: list[Record]) -> set[str]:
+    """The keys between `id` and `annotator`, in whose order Label Studio writes a record."""
+    every = [list(one) for one in records]
+    if not all({"id", "annotator"} <= {*keys} for keys in every):
+        return set()
+    between = (keys[keys.index("id") + 1 : keys.index("annotator")] for keys in every)
+    return {key for keys in between for key in keys} - OWN
 
 
-def _questions(path: Path, table: _Table, options: Layout, ordered: bool) -> tuple[list[str], str]:
+Cells = dict[str, list[str | None]]
+
+
+def _cells(
+    records: dict[str, Record], columns: list[str], answers: set[str]
+) -> tuple[Cells, set[str], list[list[Span]]]:
+    """The columns as texts, those that contain sets, and the spans of each record."""
+    cells: Cells = {name: [] for name in columns}
+    spans: list[list[Span]] = [[] for _ in records]
+    values: dict[str, list[list[str]]] = {}
+    sets = set()
+    for at, record in enumerate(records.values()):
+        for name in columns:
+            value = record.get(name)
+            cells[name].append(value_text(value))
+            chosen_values: list[str] = []
+            for part in _parts_of(value) if name in answers and value is not None else ():
+                written = part if isinstance(part, dict) else {"text": part}
+                key = next((k for k in (*VALUES, *LABELLED, "text") if k in written), "")
+                chosen_values += chosen(key, written.get(key, []))
+                spans[at] += marked_spans(name, written, written) if key in LABELLED else []
+                sets |= {name} if key in (*LABELLED, "taxonomy", "choices") else set()
+            values.setdefault(name, []).append(list(dict.fromkeys(chosen_values)))
+            sets |= {name} if len(values[name][-1]) > 1 else set()
+    for name in answers & cells.keys():
+        one = values[name]
+        texts = [set_text(v) for v in one] if name in sets else [next(iter(v), None) for v in one]
+        there = [record.get(name) is not None for record in records.values()]
+        cells[name] = [
+            text if is_there else None for text, is_there in zip(texts, there, strict=True)
+        ]
+    return cells, sets, spans
+
+
+def _questions(
+    rows: Rows, options: Layout, answers: set[str], person: str, ordered: bool
+) -> tuple[tuple[str, ...], str]:
     """The columns of answers, and why they are."""
+    item = options.item or "id"
+    may = [name for name in rows.columns if name not in OWN | {item, person}]
     if options.answer is not None:
-        check_known(path, options.answer, table.names, "column")
-        return list(options.answer), ""
-    own = {*VALUES, *LABELLED}  # the keys of an answer that Label Studio wrote
-    answers, why = set(), ""
-    for name in table.names:
-        parts = [part for v in table.values(name) for part in (v if isinstance(v, list) else [v])]
-        if any(own & object_in(part).keys() for part in parts):
-            answers.add(name)
-    if ordered and (between := table.between()):
-        answers |= between
-    elif differ := {name for name in table.names if table.differs(name)}:
-        answers |= differ
-        why = "they differ within a task"
-    else:
-        answers |= {n for n in table.names if 1 < len(set(map(_as_json, table.values(n)))) <= FEW}
-        answers -= set(options.text or ())
-        why = "no task has two annotations; columns with few values are taken for answers"
-    return [name for name in table.names if name in answers and not table.is_free(name)], why
+        check_known(rows.path, options.answer, may, "column")
+        return options.answer, ""
+    differ = {n for n in may if not rows.columns[n].is_constant(rows.columns[item])} - answers
+    why = "" if ordered or not differ else ", as they differ within a task"
+    answers = answers if ordered else answers | differ
+    free = [name for name in may if name in answers and _is_free(rows, name)]
+    return tuple(name for name in may if name in answers and name not in free), why
 
 
-def _as_json(value: Any) -> str:
-    return "" if value is None else json.dumps(value, sort_keys=True, ensure_ascii=False)
-
-
-def _add_answer(response: Response, question: str, value: Any) -> bool:
-    """Add the values of an answer and its spans; returns whether it may have several values."""
-    values = value if isinstance(value, list) else [value]
-    answers: list[str] = []
-    is_set = len(values) > 1
-    for one in values:
-        written = one if isinstance(one, dict) else {"text": one}
-        key = next((key for key in (*VALUES, *LABELLED, "text") if key in written), "")
-        answers += chosen(key, written.get(key, []))
-        if key in LABELLED:
-            response.spans += marked_spans(question, written, written)
-        is_set |= key in (*LABELLED, "taxonomy", "choices")
-    response.answers[question] = list(dict.fromkeys(answers))
-    return is_set
-
-
-# ---- as a corpus ----
-
-
-def _records_corpus(
-    path: Path, table: _Table, questions: list[str], why: str, options: Layout
-) -> Corpus:
-    seen: set[str] = set()
-    sets: set[str] = set()
-    blank: Counter[str] = Counter()
-    responses = []
-    data = [name for name in table.names if name not in questions]
-    free = [name for name in data if table.differs(name) and table.is_free(name)]
-    for place, record in table.records.items():
-        item, name = record.get(table.item), str(record.get(KEY) or place)
-        who = record.get(options.annotator or "annotator", record.get("completed_by"))
-        one = Response(place, str(item), user_name(who, {}), {})
-        one.seconds = value_text(record.get("lead_time"))
-        one.reason = "no task" if item is None else "found twice" if name in seen else None
-        about = [key for key in (KEY, "created_at") if record.get(key)]
-        one.extra = {f"annotation.{key}": str(record[key]) for key in about}
-        for key in data:
-            if (text := value_text(record.get(key))) is not None:
-                facts = one.extra if key in free else one.item_data
-                facts[f"{key} (text)" if key in free else key] = text
-        for question in questions:
-            if record.get(question) is None:
-                blank[question] += 1
-            elif _add_answer(one, question, record[question]):
-                sets.add(question)
-        seen.add(name)
-        responses.append(one)
-    notes = [f"answers = {', '.join(questions)}, as {why}"] if why else []
-    notes += [f"free texts, not read as answers: {', '.join(free)}"] if free else []
-    if blank:
-        left = ", ".join(f"{q} {blank[q]}" for q in questions if blank[q])
-        notes.append(f"annotations without an answer left out: {left}")
-    return responses_corpus(path, responses, options, TOOL, notes, questions=questions, sets=sets)
+def _is_free(rows: Rows, name: str) -> bool:
+    """Whether a column contains free texts."""
+    texts = [] if name in rows.sets else rows.columns[name].array().drop_null().to_pylist()
+    is_remark = any(word in name.casefold() for word in REMARKS)
+    return (is_remark and len({*texts}) == len(texts)) or are_free(texts, fewest=10)
