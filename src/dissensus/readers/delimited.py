@@ -226,7 +226,7 @@ def _rows(text: _Text) -> Rows:
 def _as_laid_out(text: _Text, layout: Layout) -> _Text:
     """The text with one line of names above its rows, whatever the file has."""
     text = replace(text, given_delimiter=layout.delimiter, quotes=layout.quotes)
-    text = _without_comments(text, layout)
+    text = _with_row_names(_without_comments(text, layout))
     if layout.header is None and not layout.skip:
         text = _without_title(text)
     if layout.delimiter == " " and layout.columns:  # the first of several may contain spaces
@@ -266,6 +266,20 @@ def _without_comments(text: _Text, layout: Layout) -> _Text:
         return text  # a line of names that begins so
     what = counted(above, "line")
     return text.with_data(below, above, f"{what} of comments above the column names left out")
+
+
+def _with_row_names(text: _Text) -> _Text:
+    """The text with a name for the first fields, if R wrote them: the first line has one less than
+    all others; without the line below the names of a table in Markdown."""
+    delimiter = text.delimiter if text.width > 1 else " "
+    names, *below = _first_records(text.start, delimiter, LOOKED_AT) or [[]]
+    if len(below) > 2 and {len(one) for one in below} == {len(names) + 1} and len(names) > 1:
+        first = f'""{delimiter}'.encode() + text.start
+        return replace(text.with_data(first), given_delimiter=delimiter)
+    lines = text.start.split(b"\n", 2)
+    if len(lines) > 2 and b"--" in lines[1] and not lines[1].strip(b"|-: \r"):
+        return text.with_data(re.sub(rb"[ \t]*\|[ \t]*", b"|", b"\n".join(lines[::2])))
+    return text
 
 
 def _without_title(text: _Text) -> _Text:

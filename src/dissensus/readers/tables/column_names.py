@@ -60,7 +60,7 @@ def is_about_answers(name: str) -> bool:
 
 def is_derived(name: str) -> bool:
     """Whether a column is a summary or the output of a model, by its name: label_mean, gpt4."""
-    return not WORDS["derived"].isdisjoint(words_of(name))
+    return not WORDS["derived"].isdisjoint(words_of(name)) and not is_called_annotator(name)
 
 
 def is_named(name: str, part: str) -> bool:

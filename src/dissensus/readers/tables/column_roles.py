@@ -240,7 +240,8 @@ def _key(rows: Rows, options: Layout, named: ColumnRoles) -> Key | None:
     blank_texts = bool(shown) and not whole and item is None
     if answer and annotator is None and (candidates("count", rows, answer) or blank_texts):
         return None
-    if options.question is not None or first_named("question", rows, {*answer, item, annotator}):
+    questions = candidates("question", rows, {*answer, item, annotator})
+    if options.question is not None or any(len(rows.columns[n].values) > 1 for n in questions):
         return None
     roles = ("seconds", "response", "split", "gold", "count")
     others = {name for role in roles for name in candidates(role, rows)}

@@ -358,13 +358,13 @@ def _of_neither(rows: Rows, name: str, groups: dict[str, Column], n_filled: int)
     """What a column is that neither the item nor the annotator explains."""
     column = rows.columns[name]
     n_values, numbers = len(column.values), column.numbers()
+    values = column.values.slice(0, LOOKED_AT).to_pylist()
+    if values[0].startswith(("{", '["{', "[{")):
+        return Explanation(UNCLEAR, "objects")
     if name in rows.sets:
         return _answer(n_values, "different set")
     if n_values == 1 and ticks_of(column) is None:
         return Explanation(TEXT, "a single value, in some rows")
-    values = column.values.slice(0, LOOKED_AT).to_pylist()
-    if values[0].startswith("{"):
-        return Explanation(UNCLEAR, "objects")
     if np.mean([bool(_DATE.match(v)) for v in values if v.casefold() not in MISSING]) > MOST:
         return Explanation(ASSIGNMENT, "dates or times")
     if n_filled < (1 - MOSTLY_BLANK) * rows.n_rows:
