@@ -78,39 +78,6 @@ def filled_cells(rows: Rows) -> Iterator[tuple[str, dict[str, str]]]:
         yield rows.place(row), {n: c[row] for n, c in columns.items() if c[row] is not None}
 
 
-def export_corpus(
-    rows: Rows,
-    roles: ColumnRoles,
-    options: Layout,
-    tool: str,
-    left: Left,
-    notes: Iterable[str] = (),
-    missing_media: Iterable[str] = (),
-    known: Mapping[str, int] | None = None,
-    reasons: Mapping[str, int] | None = None,
-) -> Corpus:
-    """The corpus of a table whose roles are known; its first note says what was recognised.
-
-    Args:
-        left: answers that are not read, whether they are in the table or not.
-        notes: further notes.
-        missing_media: columns that name media files, none of which exists.
-        known: question -> how many of its blank cells `left` counts already.
-        reasons: how many annotations, or answers, are not read, by reason.
-    """
-    plain = replace(options, item=None, annotator=None, answer=None, text=None)
-    assembled = assemble(rows, roles, plain)
-    every = Left({(question, reason): n for question, reason, n in assembled.corpus.left_out})
-    every.subtract({(question, "no answer"): n for question, n in (known or {}).items()})
-    every += left  # which also drops what is 0
-    corpus = replace(assembled.corpus, left_out=tuple(LeftOut(*key, n) for key, n in every.items()))
-    scales = "; ".join(f"{q} ({described(a.scale)})" for q, a in corpus.questions.items())
-    lines = [f"{tool}; {scales}; {amounts(corpus)}", *notes]
-    lines += [f"{name!r} names no file that exists; it is not read" for name in missing_media]
-    lines += [f"left out: {counts(reasons)}"] if reasons else []
-    return with_notes(corpus, rows, [*lines, *remarks(assembled)])
-
-
 @dataclass(frozen=True)
 class Span:
     """A marked part, half-open: characters, seconds, or (row, column) of a box."""
@@ -233,7 +200,7 @@ def responses_corpus(
     for key in dict.fromkeys(key for one in kept for key in one.extra):
         columns[key] = [one.extra.get(key) for one in kept]
     rows = table(path, columns, [one.place for one in kept], several & {*questions})
-    shown, missing_media = shown_content(
+    shown, missing_media = _shown_content(
         rows, options, item, list(data.values()), [data[key] for key in fields if key in data]
     )
     roles = ColumnRoles(
@@ -244,13 +211,22 @@ def responses_corpus(
         None if verdict is None else QUESTION,
         seconds=SECONDS if SECONDS in columns else None,
     )
-    known = Counter(question for one in kept for question in one.left)
-    corpus = export_corpus(rows, roles, options, tool, left, notes, missing_media, known, by_reason)
+    plain = replace(options, item=None, annotator=None, answer=None, text=None)
+    assembled = assemble(rows, roles, plain)
+    every = Left({(question, reason): n for question, reason, n in assembled.corpus.left_out})
+    every.subtract((question, "no answer") for one in kept for question in one.left)
+    every += left  # which also drops what is 0
+    corpus = replace(assembled.corpus, left_out=tuple(LeftOut(*key, n) for key, n in every.items()))
+    scales = "; ".join(f"{q} ({described(a.scale)})" for q, a in corpus.questions.items())
+    notes.insert(0, f"{tool}; {scales}; {amounts(corpus)}")
+    notes += [f"{name!r} names no file that exists; it is not read" for name in missing_media]
+    notes += [f"left out: {counts(by_reason)}"] if by_reason else []
+    corpus = with_notes(corpus, rows, [*notes, *remarks(assembled)])
     spans = [(one.item, one.annotator, span) for one in kept for span in one.spans]
     return with_spans(corpus, spans, rows.name)
 
 
-def shown_content(
+def _shown_content(
     rows: Rows, options: Layout, item: str | None, may: list[str], fields: Sequence[str] = ()
 ) -> tuple[dict[str, str], list[str]]:
     """Role -> content column, from the options, the export or the names of columns; and the

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -104,43 +104,29 @@ def without_copies(rows: Rows, roles: ColumnRoles, layout: Layout) -> tuple[Rows
 # ---- assignments of crowdsourcing platforms that were rejected or expired ----
 
 
-@dataclass(frozen=True)
-class Status:
-    """How a platform says that an assignment does not count."""
-
-    column: str
-    left_out: tuple[str, ...]  # the statuses of assignments that do not count
-    rejection: str | None = None  # a column that is filled in where an assignment is rejected
-
-
-MTURK = Status("AssignmentStatus", ("Rejected",), "Reject")
-TOLOKA = Status("ASSIGNMENT:status", ("REJECTED", "EXPIRED", "SKIPPED"))
-STATUSES = (MTURK, TOLOKA, Status("_tainted", ("true", "TRUE")))  # the last: of Figure Eight
-
-
-def reasons_of(rows: Rows, status: Status) -> list[str | None]:
-    """Why each row does not count, such as "rejected"; None where it does."""
-    nothing = [None] * rows.n_rows
-    states, rejections = (
-        rows.columns[name].array().to_pylist() if name in rows.columns else nothing
-        for name in (status.column, status.rejection)
-    )
-    left = {state: state.lower().replace("true", "tainted") for state in status.left_out}
-    rejected = [str(cell).strip().lower() not in ("none", "") for cell in rejections]
-    reasons = [left.get(str(state).strip()) for state in states]
-    return ["rejected" if no else why for no, why in zip(rejected, reasons, strict=True)]
+STATUSES = {  # a platform's column -> what it contains where an assignment does not count -> why
+    "AssignmentStatus": {"Rejected": "rejected"},
+    "ASSIGNMENT:status": {"REJECTED": "rejected", "EXPIRED": "expired", "SKIPPED": "skipped"},
+    "_tainted": {"true": "tainted", "TRUE": "tainted"},
+}
+REJECTED = "Reject"  # a column that is filled in where an assignment of the first is rejected
 
 
 def without_rejected(rows: Rows) -> tuple[Rows, Counter[str]]:
     """The rows of a platform's table that count, and how many do not, by reason."""
-    status = next((one for one in STATUSES if one.column in rows.columns), None)
-    reasons = [] if status is None else reasons_of(rows, status)
-    left = Counter(why for why in reasons if why is not None)
-    if not left:
-        return rows, left
+    column = next((name for name in STATUSES if name in rows.columns), None)
+    if column is None:
+        return rows, Counter()
+    why = STATUSES[column]
+    reasons = [why.get(str(cell).strip()) for cell in rows.columns[column].array().to_pylist()]
+    if "Rejected" in why and REJECTED in rows.columns:
+        cells = rows.columns[REJECTED].array().to_pylist()
+        said = [str(cell).strip().lower() not in ("none", "") for cell in cells]
+        reasons = ["rejected" if no else one for no, one in zip(said, reasons, strict=True)]
+    left = Counter(one for one in reasons if one is not None)
     if left.total() == rows.n_rows:
         raise DataError(f"{rows.path}: no answers: {_by_reason(left)}")
-    return take_rows(rows, np.array([why is None for why in reasons])), left
+    return take_rows(rows, np.array([one is None for one in reasons])) if left else rows, left
 
 
 def with_left_out(corpus: Corpus, left: Mapping[str, int], name: str) -> Corpus:
