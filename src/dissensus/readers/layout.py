@@ -13,7 +13,7 @@ import json
 import re
 import shlex
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields
@@ -309,6 +309,18 @@ def take(layout: Layout) -> None:
     layouts = _taken.get()
     if layouts is not None:
         layouts.append(layout)
+
+
+@contextmanager
+def taken_without(columns: Collection[str]) -> Iterator[None]:
+    """Of the layout that is taken, leave out what names columns of which the file has none."""
+    with layouts_taken() as layouts:
+        yield
+    for layout in layouts[-1:]:
+        parts = layout.columns_named | {"item": layout.item_parts or layout.item or ()}
+        names = {part: (one,) if isinstance(one, str) else one for part, one in parts.items()}
+        lost = [p for p, of in names.items() if any("{" not in n and n in columns for n in of)]
+        take(layout.with_changes(**dict.fromkeys(lost)))
 
 
 def layout_of(source: Layout | str | Path | Mapping[str, Any]) -> Layout:

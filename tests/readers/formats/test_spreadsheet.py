@@ -15,6 +15,7 @@ import pytest
 from dissensus.errors import DataError
 from dissensus.files.tabular import write_workbook
 from dissensus.readers import read
+from dissensus.readers.layout import Layout, layouts_taken
 from tests.readers.conftest import rows_of
 
 Sheets = dict[str, list[list[Any]]]
@@ -55,6 +56,9 @@ def test_a_sheet_per_annotator(tmp_path: Path) -> None:
     assert list(corpus.questions) == ["rude", "odd"]
     assert corpus.text_of(0) == "so good!"
     assert "labels.xlsx: an annotator in each sheet: ann, bob" in corpus.notes
+    with layouts_taken() as layouts:
+        read(book(tmp_path, sheets))
+    assert layouts[-1] == Layout(answer=("rude", "odd"))  # no column that the file has not
     sheets["bob"].append([1, 1])
     with pytest.raises(DataError, match=r"different numbers of rows \(ann 2, bob 3\); name the"):
         read(book(tmp_path, sheets))

@@ -215,8 +215,8 @@ def test_of_several_pairs_of_columns_some_are_proposed() -> None:
 def test_several_answers_come_with_the_call_that_chooses() -> None:
     corpus = read(pa.table(table(**NONSENSE)))
     assert corpus.notes[2] == (
-        "table: 2 columns look like answers, each is a question; to choose: read(table, item='qa', "
-        "annotator='rater', answer=['ih'])"
+        "table: 2 columns look like answers, each is a question; to choose: read(table, "
+        "answer=['ih'])"
     )
     chosen = read(pa.table(table(**NONSENSE)), item="qa", annotator="rater", answer="ih")
     assert list(chosen.questions) == ["ih"]

@@ -19,7 +19,7 @@ from dissensus.errors import DataError, DissensusError, counted, listed
 from dissensus.readers.delimited import of_two_rows
 from dissensus.readers.exports.folders import short_names
 from dissensus.readers.formats.survey import survey_corpus
-from dissensus.readers.layout import Layout, matching
+from dissensus.readers.layout import Layout, matching, taken_without
 from dissensus.readers.recognition import is_survey
 from dissensus.readers.tables.cleaning import without_rejected
 from dissensus.readers.tables.column_names import NAMES, candidates, plain
@@ -360,7 +360,8 @@ class _Tables:
             self.notes.append(f"an annotator in each {unit}: {', '.join(short.values())}")
             annotator = free_name("annotator", header)
             rows = rows_with({annotator: [short[name] for name in of_rows], **columns})
-            corpus = table_corpus(rows, replace(options, item=item, annotator=annotator))
+            with taken_without({annotator, *columns, *({item} - {*header})}):
+                corpus = table_corpus(rows, replace(options, item=item, annotator=annotator))
             answered = [one.item for one in corpus.questions.values()]
             several = any(len(np.unique(items)) < len(items) for items in answered)
             if options.item is None and not (several and corpus.n_items > 1):

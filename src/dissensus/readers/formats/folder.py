@@ -35,7 +35,7 @@ from dissensus.readers.formats import spreadsheet
 from dissensus.readers.formats.jsonl import object_rows
 from dissensus.readers.formats.parquet import column_table
 from dissensus.readers.json_text import objects, value_text
-from dissensus.readers.layout import Layout, UnclearError
+from dissensus.readers.layout import Layout, file_beside, taken_without
 from dissensus.readers.recognition import READERS, recognise
 from dissensus.readers.tables.arrow_columns import file_rows
 from dissensus.readers.tables.rows import Rows, free_name
@@ -70,7 +70,8 @@ def read(path: Path, options: Layout) -> Corpus:
     rows = [{item: one.name, **dict(zip(one.header, one.cells[0], strict=True))} for one in grids]
     cells = [[row.get(name) for name in (item, *header)] for row in rows]
     table = rows_of(path, [item, *header], cells, [f"file {one.name!r}" for one in grids])
-    corpus = table_corpus(table, replace(options, item=item))
+    with taken_without([item]):
+        corpus = table_corpus(table, replace(options, item=item))
     return replace(corpus, notes=(*corpus.notes, f"{path.name}: an item in each file"))
 
 
@@ -132,11 +133,10 @@ def _check_documents(path: Path, files: list[Path]) -> None:
     sizes = [len({one[at] for one in named}) for at in (0, 1)]
     if all(1 < size < len(files) for size in sizes):
         pattern = f"{{annotator}}/{{document}}{files[0].suffix}"
-        rows = Layout(files=pattern, item=("document", "{row}"))
-        raise UnclearError.of(
-            f"{path}: folders with files of the same names",
-            str(path),
-            {"if each folder is an annotator, and each row of a file an item": rows},
+        layout = Layout(files=pattern, item=("document", "{row}")).to_toml().replace("\n", " and ")
+        raise DataError(
+            f"{path}: folders with files of the same names; if each folder is an annotator, and "
+            f"each row of a file an item, write {file_beside(path).name} with the lines {layout}"
         )
 
 

@@ -295,7 +295,7 @@ def _structured(
     roles = ColumnRoles(" + ".join(key.item), key.annotator, answer, shown)
     roles = _with_other_roles(rows, options, roles)
     if len(answer) > 1 and options.answer is None:
-        roles = replace(roles, choose=key.layout(answer[:1]).command(rows.path))
+        roles = replace(roles, choose=Layout(answer=answer[:1]).command(rows.path))
     by_name = named.answer and key.why_item == BY_NAME
     if by_name and len(answer) == 1 and not content:
         return rows, roles

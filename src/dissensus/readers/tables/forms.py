@@ -72,10 +72,8 @@ def in_long_form(rows: Rows, layout: Layout) -> Form:
         columns = _columns_with_parts(rows, layout)
     if columns:
         return _melted(rows, layout, columns, votes)
-    if layout.cells != "values":
-        rows, layout = _exploded(rows, layout)
-    long_rows, roles = find_roles(rows, layout)
-    return Form(long_rows, roles, layout)
+    exploded = (rows, layout) if layout.cells == "values" else _exploded(rows, layout)
+    return Form(*find_roles(*exploded), layout)
 
 
 # ---- columns whose names contain a part of the answer ----

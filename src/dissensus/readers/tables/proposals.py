@@ -52,7 +52,7 @@ from dissensus.readers.tables.column_names import (
 )  # fmt: skip
 from dissensus.readers.tables.rows import FEW_VALUES, Rows
 from dissensus.readers.tables.structure import LARGEST_RATING, MOST
-from dissensus.readers.tables.vote_columns import ask_about_sums, propose_votes
+from dissensus.readers.tables.vote_columns import ask_about_sums, may_be_counts, propose_votes
 from dissensus.scales import as_numbers
 
 Grid = dict[str, dict[str, str]]  # pattern -> annotator -> column
@@ -394,6 +394,8 @@ def _ways_to_read(
     first = person or next(unique, None)
     if parts := tuple(dict.fromkeys(part for of in grid.values() for part in of)):
         ways["if names have a question and an annotator"] = Layout(annotators=parts)
+    elif person is None and may_be_counts(rows, alike):
+        ways["if they are counts of answers"] = Layout(format="votes", answer=alike)
     elif first is not None:
         stems = families(alike)[-1]
         for name in alike:  # Fluency[SQ001], and the text of the item in brackets

@@ -82,7 +82,9 @@ def _works(rows: Rows, way: Layout, stated: Layout) -> bool:
     layout = way.with_changes(**stated.stated())
     rows = _with_keys_named(rows, layout)
     try:
-        in_long_form(with_joined(rows, layout.item_parts) if layout.item_parts else rows, layout)
+        rows = with_joined(rows, layout.item_parts) if layout.item_parts else rows
+        form = in_long_form(rows, layout)
+        assemble(form.rows, form.roles, replace(form.layout, repeats="keep"))
     except UnclearError:
         return True  # asks for more
     except DataError:
@@ -119,6 +121,8 @@ def _layout(form: Form, stated: Layout, corpus: Corpus, columns: Mapping[str, Co
             changes["text"] = (*changes.get("text", ()), *names)
     if base.answer is None and base.annotators is None and columns.keys() >= set(corpus.questions):
         changes["answer"] = tuple(corpus.questions)
+    if base.cells != "values" and base.item is None and "item" not in changes:
+        changes.pop("text", None)  # each row is an item, also if its content occurs again
     changes["annotator"] = next(iter(changes.get("annotator", ())), None)
     return base.with_changes(**{**changes, **base.stated()})
 

@@ -98,6 +98,13 @@ def numbers_of(rows: Rows, layout: Layout) -> Numbers:
     return kept
 
 
+def may_be_counts(rows: Rows, names: Sequence[str]) -> bool:
+    """Whether columns may be counts of answers: whole numbers, among them 0."""
+    numbers = numbers_of(rows, Layout())
+    cells = _cells(numbers, names) if {*names} <= numbers.keys() else np.ones((0, 0))
+    return are_votes(cells) and not cells.all()
+
+
 def are_votes(cells: np.ndarray) -> bool:
     """Whether counts can be votes: some value has two; ranks 1, 2, 3 of every row are none."""
     if not cells.size or cells.max() < 2 or cells.shape[1] < 2 or (cells % 1 != 0).any():
