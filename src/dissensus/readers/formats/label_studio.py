@@ -48,6 +48,7 @@ from dissensus.readers.exports.responses import (
 from dissensus.readers.json_text import DECODER, object_in, set_text, value_text, value_texts
 from dissensus.readers.layout import Layout
 from dissensus.readers.recognition import LABEL_STUDIO_TIMES, Head
+from dissensus.readers.tables.column_roles import shown_columns
 from dissensus.readers.tables.rows import Rows
 from dissensus.readers.tables.shapes import table_corpus
 
@@ -254,10 +255,12 @@ def read_records(path: Path, options: Layout) -> Corpus:
     notes = [f"{TOOL}; answers = {', '.join(questions)}{why}"]
     if n := len(every) - len(records):
         notes.append(f"{counted(n, 'annotation')} found twice and read once")
-    layout = Layout(item=options.item or "id", annotator=person, answer=questions)
+    item = options.item or "id"
+    shown = shown_columns(rows, options, item, {*questions, person})
+    layout = Layout(item=item, annotator=person, answer=questions, text=(*shown.values(),))
     layout = layout.with_changes(**replace(options, item=None, answer=None).stated())
     corpus = table_corpus(replace(rows, notes=tuple(notes)), layout)
-    of_items = cells[str(layout.item)]
+    of_items = cells[item]
     by_row = zip(of_items, cells[person], spans, strict=True)
     marks = [(str(item), who, span) for item, who, of in by_row for span in of]
     return with_spans(corpus, marks, path.name)
