@@ -492,8 +492,8 @@ def test_of_two_annotators_nobody_is_unlike_the_rest() -> None:
     answer[1, :6] = 1 - answer[1, :6]
     found = described(answer, Nominal(("a", "b")))
     assert found.crowd == [
-        "There are only two annotators to compare, so it cannot be said which one is unlike others: "
-        "ask a third one about some of the items."
+        "There are only two annotators to compare, so it cannot be said which one is unlike "
+        "others: ask a third one about some of the items."
     ]
 
 
