@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+from pyarrow import csv
+
 TINY = ("--encoder", "characters", "--epochs", "2")
 FLOORS = ("--methods", "prior,annotator-majority", "--seeds", "1")
 COMMANDS: dict[str, tuple[str, ...]] = {
@@ -30,6 +32,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
                                "--overwrite"),
     "predict a table": ("predict", "model", "crowd", "-o", "out.csv", "--overwrite"),
     "prompt": ("prompt", "crowd", "-o", "out.jsonl", "--overwrite"),
+    "enrol": ("enrol", "queries", "newcomer.csv", "-o", "out", "--overwrite"),
     "evaluate": ("evaluate", "predictions", "crowd", "-o", "out.json", "--overwrite"),
     "attention": ("attention", "predictions", "crowd", "-o", "out.csv", "--overwrite"),
     "disputed": ("disputed", "labels.csv", "-o", "out.csv", "--overwrite"),
@@ -62,6 +65,9 @@ def write_corpora(work: Path) -> None:
     corpus = simulate.text(n_items=40, n_annotators=4, labels_per_item=3)
     corpus.save(work / "crowd")
     write(corpus, work / "labels.csv")
+    rows = corpus.to_table().take([0, 3, 6, 9]).select(["item", "text", *corpus.questions])
+    rows = rows.append_column("annotator", [["new"] * 4])  # one answer to each of four items
+    csv.write_csv(rows, work / "newcomer.csv")
     write_bert(work / "bert")
 
 

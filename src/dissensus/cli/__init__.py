@@ -26,7 +26,8 @@ __all__ = ["COMMANDS", "UNFINISHED", "app", "console", "main", "seconds"]
 
 _NAMES = (  # that users type, as they are listed
     "run report demo serve describe disputed review plan layout agreement aggregate convert "
-    "datasets encoders simulate train predict prompt evaluate judge attention draw compare papers"
+    "datasets encoders simulate train predict prompt enrol forget evaluate judge attention "
+    "draw compare papers"
 )
 _ELSEWHERE = {"serve": "report", "datasets": "convert", "attention": "evaluate"}
 COMMANDS = {name: _ELSEWHERE.get(name, name) for name in _NAMES.split()}  # -> file in this folder

@@ -521,14 +521,17 @@ def check_outputs(arguments: Mapping[str, Any]) -> None:
 def reads_corpus(command: Callable[..., None]) -> Callable[..., None]:
     """Replace the parameter `source` of a command by FILE and its options.
 
-    If `source` may be None, FILE may be left out.
+    If `source` may be None, FILE may be left out. It may be annotated as an option.
     """
     hints = typing.get_type_hints(command, include_extras=True)
     parameters = []
     for parameter in inspect.signature(command).parameters.values():
         if parameter.name == "source":
             file, *options = documented(Input, rich_help_panel=SOURCE_OPTIONS)
-            if parameter.default is None:
+            if hasattr(hints["source"], "__metadata__"):  # an option instead of an argument
+                option = Annotated[Path | None, *hints["source"].__metadata__]
+                file = file.replace(annotation=option, default=None)
+            elif parameter.default is None:
                 file = file.replace(annotation=OptionalFile, default=None)
             parameters += [file, *options]
         else:

@@ -216,11 +216,16 @@ class AnnotatorEmbedding(TrainedMethod):
     def prepare_fit(self, corpus: Corpus, validation: Corpus | None) -> None:
         self.coding_ = AttributeCoding.of_corpus(corpus, self.attributes)
         self.columns_ = self.coding_.encode(corpus)
-        self.counts_ = {}
+        self.counts_ = self._counts(corpus)
+
+    def _counts(self, corpus: Corpus) -> dict[str, np.ndarray]:
+        """How often each annotator gave each answer, (n_annotators, n_columns), if it is used."""
+        counts = {}
         for question in self.learned_.questions if self.embeddings != "annotator" else ():
-            rows = corpus[question]  # how often each annotator gave each answer
-            self.counts_[question] = np.zeros((corpus.n_annotators, rows.scale.n_columns))
-            np.add.at(self.counts_[question], (rows.annotator_codes(self.name), rows.answer), 1)
+            rows = corpus[question]
+            counts[question] = np.zeros((corpus.n_annotators, rows.scale.n_columns))
+            np.add.at(counts[question], (rows.annotator_codes(self.name), rows.answer), 1)
+        return counts
 
     @property
     def has_prior(self) -> bool:
@@ -247,7 +252,14 @@ class AnnotatorEmbedding(TrainedMethod):
     def config(self) -> dict[str, Any]:
         return super().config() | {"attributes": self.coding_.to_config()}
 
-    def restore(self, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
+    def set_sizes(self, config: dict[str, Any]) -> None:
         self.coding_ = AttributeCoding.from_config(config["attributes"])
         self.columns_ = np.zeros((self.n_annotators, self.coding_.width), np.float32)
-        super().restore(weights, config)
+        super().set_sizes(config)
+
+    def newcomer_facts(self, newcomers: Corpus) -> dict[str, np.ndarray]:
+        counts = self._counts(newcomers).values()
+        facts = {f"counts_{number}": each for number, each in enumerate(counts)}
+        prefix, _ = self._inner_network()
+        facts["attributes"] = self.coding_.encode(newcomers)
+        return {prefix + name: rows for name, rows in facts.items()}

@@ -29,6 +29,9 @@ class _Floor(Method):
             for question in self.learned_.questions
         }
 
+    def annotator_rows(self) -> dict[str, bool]:
+        return dict.fromkeys(self.weights(), False)
+
     @abstractmethod
     def answer(self, question: str) -> np.ndarray:
         """What each annotator is predicted to answer, (n_annotators,)."""

@@ -131,7 +131,7 @@ class Classifier(nn.Module):
     def __init__(self, sizes: Sizes, question: str, method: AnnotatorQueries, width: int) -> None:
         super().__init__()
         n_annotators, family = sizes.n_annotators, likelihood(sizes.scales[question])
-        start, kind = sizes.start.get(question), method.classifier(n_annotators)
+        start, kind = sizes.start.get(question), method.classifier(sizes.n_trained)
         self.layer: nn.Module = nn.Identity()
         if method.independent:
             self.layer = OwnLayer(n_annotators, width, PROJECTION, HIDDEN_DROPOUT)
@@ -180,7 +180,8 @@ class QueryNet(PriorNetwork):
             RoleVectors(width, source, several, method) for width in sizes.widths.values()
         )
         n_annotators, width = sizes.n_annotators, method.width
-        self.is_crowd = n_annotators > method.panel
+        self.is_crowd = sizes.n_trained > method.panel
+        self.n_panel = n_annotators - sizes.n_enrolled  # queries that all attend to
         spread = CROWD_SPREAD if self.is_crowd and not method.independent else 1.0
         first = 0.0 if method.has_prior else spread  # with a prior, all begin as the common query
         self.queries = nn.Parameter(first * torch.randn(n_annotators, width))
@@ -197,7 +198,7 @@ class QueryNet(PriorNetwork):
         self.vector_dropout = Dropout(method.vector_dropout)
         self.projection = nn.Linear(width, PROJECTION) if method.independent else None
         self.dropout = Dropout(method.dropout)
-        if method.classifier(n_annotators) == "low-rank":
+        if method.classifier(sizes.n_trained) == "low-rank":
             embedding = torch.randn(n_annotators, method.rank) / math.sqrt(method.rank)
             self.embedding = nn.Parameter(embedding)
         self.classifiers: list[Classifier] = nn.ModuleList(  # type: ignore[assignment]
@@ -269,7 +270,8 @@ class QueryNet(PriorNetwork):
         queries = self.queries if rows.code is None else self.queries[rows.code]
         if self.common is not None:
             queries = queries + self.common
-        seen: Seen = self.qformer(queries, read.vectors, read.mask, self.landmarks)
+        n_panel = None if self.is_crowd else self.n_panel
+        seen: Seen = self.qformer(queries, read.vectors, read.mask, self.landmarks, n_panel)
         return seen
 
     def attention(self, batch: Batch) -> dict[str, Tensor]:

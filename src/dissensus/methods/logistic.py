@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import torch
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from scipy.special import expit, log_softmax, ndtr
+from torch import Tensor
 
 from dissensus.aggregation import AGGREGATORS
 from dissensus.annotations import Annotations
@@ -19,6 +22,7 @@ from dissensus.errors import ModelError, listed
 from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.learned import Answers
 from dissensus.methods.framework.trained import RoleEncoders, encoding_notes
+from dissensus.networks.likelihoods import likelihood
 from dissensus.scales import Interval, MultiLabel, Scale
 from dissensus.training import Examples
 from dissensus.training.examples import Table
@@ -211,6 +215,33 @@ class AnnotatorLogistic(LinearMethod):
         self, corpus: Corpus, item: np.ndarray, annotator: np.ndarray
     ) -> dict[str, Answers]:
         return self.predicted(corpus, item, annotator)
+
+    def annotator_rows(self) -> dict[str, bool]:
+        return {f"annotators_{number}": True for number in range(len(self.learned_.questions))}
+
+    def row_loss(
+        self, corpus: Corpus, code: int, items: np.ndarray
+    ) -> Callable[[dict[str, Tensor]], Tensor]:
+        raw, parts = self._vectors(corpus, self.encodings(corpus)), []
+        vectors = (raw - self.standard_[0]) / self.standard_[1]
+        for number, (question, scale) in enumerate(self.learned_.questions.items()):
+            answers = corpus[question].take(np.isin(corpus[question].item, items))
+            weights = self.weights_[question]
+            outputs = torch.from_numpy((vectors @ weights.items + weights.start)[answers.item])
+            target = torch.from_numpy(likelihood(scale).target(answers.answer))
+            parts.append((f"annotators_{number}", scale, outputs, target, self.spread_[question]))
+
+        def loss(rows: dict[str, Tensor]) -> Tensor:
+            total = torch.zeros(())
+            for name, scale, outputs, target, spread in parts:
+                if isinstance(scale, Interval):
+                    away = (outputs + rows[name])[:, 0] - target
+                    total = total + 0.5 * (away / spread).square().sum()
+                else:
+                    total = total + likelihood(scale).loss(outputs + rows[name], target).sum()
+            return total
+
+        return loss
 
 
 def _targets(scale: Scale, answer: np.ndarray) -> np.ndarray:

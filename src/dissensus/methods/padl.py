@@ -45,9 +45,9 @@ class _Branch(nn.Module):
         self.scale, n_outputs = scale, likelihood(scale).n_outputs
         self.features = nn.Sequential(nn.Linear(width, hidden), nn.LayerNorm(hidden), nn.ReLU())
         self.spread = nn.Linear(hidden + n_outputs, n_outputs)
-        self.own_features = nn.Parameter(_drawn(2, n_annotators, width, hidden))
-        self.own_layers = nn.Parameter(_drawn(2, n_annotators, hidden + n_outputs, n_outputs))
-        self.own_biases = nn.Parameter(torch.zeros(2, n_annotators, n_outputs))
+        self.own_features = nn.Parameter(_drawn(n_annotators, width, hidden))
+        self.own_layers = nn.Parameter(_drawn(n_annotators, hidden + n_outputs, n_outputs))
+        self.own_biases = nn.Parameter(torch.zeros(n_annotators, 2, n_outputs))
         self.noise, self.own_noise = _Noise(), _Noise()
 
     def forward(self, features: Tensor, mean: Tensor, item: Tensor, annotator: Tensor) -> list[Any]:
@@ -58,20 +58,20 @@ class _Branch(nn.Module):
         own_mean = mean[item]
         parts = []
         for number in range(2):  # the deviation, then its uncertainty
-            table = self.own_features[number][annotator]  # (n_rows, width, hidden)
+            table = self.own_features[annotator, number]  # (n_rows, width, hidden)
             own = torch.einsum("rw,rwh->rh", features[item], table)
             own = attention[item] * F.layer_norm(own, own.shape[-1:]).relu()
             own = torch.cat([own, own_mean], dim=-1)
-            layer, bias = self.own_layers[number][annotator], self.own_biases[number][annotator]
+            layer, bias = self.own_layers[annotator, number], self.own_biases[annotator, number]
             parts.append(torch.einsum("rw,rwo->ro", own, layer) + bias)
             own_mean = own_mean + parts[0] if number == 0 else own_mean
         return [mean, spread, own_mean, parts[1].abs()]
 
 
-def _drawn(*shape: int) -> Tensor:
-    """First weights of linear layers, as torch draws them."""
-    limit = 1 / math.sqrt(shape[-2])
-    return torch.empty(shape).uniform_(-limit, limit)
+def _drawn(n_annotators: int, *shape: int) -> Tensor:
+    """First weights of two linear layers of each annotator, as torch draws them."""
+    limit = 1 / math.sqrt(shape[0])
+    return torch.empty(2, n_annotators, *shape).uniform_(-limit, limit).transpose(0, 1).clone()
 
 
 def uncertainty(scale: Scale, logits: Tensor) -> Tensor:

@@ -186,7 +186,12 @@ class QFormer(nn.Module):
                 nn.init.zeros_(part.bias)
 
     def forward(
-        self, queries: Tensor, vectors: Tensor, mask: Tensor, landmarks: Tensor | None = None
+        self,
+        queries: Tensor,
+        vectors: Tensor,
+        mask: Tensor,
+        landmarks: Tensor | None = None,
+        n_panel: int | None = None,
     ) -> Seen:
         """The queries after all layers, and the weights of each cross-attention.
 
@@ -196,6 +201,7 @@ class QFormer(nn.Module):
             mask: the positions that count, booleans (n, length).
             landmarks: (n_landmarks, width). With them, queries attend to landmarks instead of one
                 another, and so do landmarks. So a query does not depend on the other queries.
+            n_panel: how many of the queries, from the first, all attend to; all if left out.
         """
         n, n_self = len(vectors), sum(layer.self_attention is not None for layer in self.layers)
         length = vectors.shape[1]
@@ -214,7 +220,7 @@ class QFormer(nn.Module):
         weights = []
         for layer in self.layers:
             if layer.self_attention is not None:
-                panel = queries if fixed is None else fixed
+                panel = queries[..., :n_panel, :] if fixed is None else fixed
                 if n_landmarks:
                     panel = queries[:, :n_landmarks]
                 n_self -= 1

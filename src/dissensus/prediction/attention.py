@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -66,6 +66,12 @@ class Attention:
     def of_pair(self, pair: int) -> np.ndarray:
         """The weights of a pair, (n_positions of its item,)."""
         return self.weight[self.offsets[pair] : self.offsets[pair + 1]]
+
+    def take(self, pairs: np.ndarray) -> Attention:
+        """The attention of these pairs."""
+        chosen = [self.weight[:0], *map(self.of_pair, pairs.tolist())]
+        offsets = np.append(0, np.cumsum([len(weight) for weight in chosen[1:]], dtype=np.int64))
+        return replace(self, weight=np.concatenate(chosen), offsets=offsets)
 
     def places_of(self, item: int) -> np.ndarray:
         """The places of an item's positions, (n_positions, n_axes, 2)."""

@@ -6,14 +6,14 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
 
 from dissensus.errors import DataError, counted, listed
-from dissensus.names import Names
+from dissensus.names import Names, new_codes
 from dissensus.prediction.attention import Attention
 from dissensus.scales import Interval, MultiLabel, Scale, split_set
 from dissensus.tables import html_rows, to_frame
@@ -85,6 +85,20 @@ class Prediction:
         for attention in self.attention:
             assert self.by_annotator is not None
             attention.check(self.by_annotator.item, expected[0])
+
+    def without(self, annotators: Sequence[str]) -> Prediction:
+        """The same without the answers of these annotators; itself if it has none of them."""
+        pairs = self.by_annotator
+        if pairs is None or (gone := pairs.annotators.find(list(annotators))).max(initial=-1) < 0:
+            return self
+        left = np.delete(np.arange(len(pairs.annotators)), gone[gone >= 0])
+        code = new_codes(left, len(pairs.annotators))[pairs.annotator]
+        rows = np.flatnonzero(code >= 0)
+        shares = None if pairs.distribution is None else pairs.distribution[rows]
+        names, value = pairs.annotators.take(left), pairs.value[rows]
+        fewer = ByAnnotator(pairs.item[rows], code[rows], names, value, shares)
+        attention = tuple(each.take(rows) for each in self.attention)
+        return replace(self, by_annotator=fewer, attention=attention)
 
     @classmethod
     def from_table(cls, frame: Any, scale: Scale, item: str | None = None) -> Prediction:

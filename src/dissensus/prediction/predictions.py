@@ -86,6 +86,15 @@ class Predictions(Mapping[str, Prediction]):
         """Other predictions of the same method, with the same densities."""
         return Predictions(by_question, self.method, self.corpus, self.densities.values())
 
+    def without(self, annotators: Iterable[str]) -> Predictions:
+        """The same predictions without the answers of these annotators; itself if it has none.
+
+        Distributions of items stay, also where they are means of annotators.
+        """
+        fewer = {question: one.without(list(annotators)) for question, one in self.items()}
+        changed = any(one is not self[question] for question, one in fewer.items())
+        return self.with_questions(fewer) if changed else self
+
     def save(self, path: str | Path, overwrite: bool = False) -> None:
         """Write a folder, whole or not at all.
 

@@ -25,6 +25,13 @@ class Sizes:
     n_annotators: int
     widths: dict[str, int]  # of the vectors, by role
     start: dict[str, np.ndarray] = field(default_factory=dict)  # biases to start from, if known
+    n_enrolled: int = 0  # of the annotators; they come last
+    n_forgotten: int = 0  # further annotators of the training
+
+    @property
+    def n_trained(self) -> int:
+        """How many annotators the network was trained with."""
+        return self.n_annotators - self.n_enrolled + self.n_forgotten
 
 
 @dataclass(eq=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
@@ -14,12 +14,14 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load as tensors_of
 
+from dissensus.conversion import corpus_of as corpus_of_answers
 from dissensus.corpus import Corpus
 from dissensus.densities import RatingKde
-from dissensus.errors import DataError, DissensusError, ModelError, cut, listed
+from dissensus.errors import DataError, DissensusError, ModelError, counted, cut, listed
 from dissensus.files.checked_json import check_types
 from dissensus.files.folders import DAMAGE, writing
 from dissensus.methods.framework.attributes import no_attributes
+from dissensus.methods.framework.enrolment import Newcomer, grown, learn_newcomers, newcomers_of
 from dissensus.methods.framework.learned import Answers, Learned, training_notes
 from dissensus.methods.framework.model_folder import plain, write_model
 from dissensus.methods.framework.nearest import nearest_annotators
@@ -48,6 +50,8 @@ from dissensus.prediction import ByAnnotator, JointDensity, Prediction, Predicti
 from dissensus.scales import SCALES
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from dissensus.encoders import Encoding
 
 
@@ -71,6 +75,7 @@ class Method(ABC):
     ranges: ClassVar[Mapping[str, str]] = {}  # settings that are checked: one of `RANGES` each
     learned_: Learned = dataclasses.field(init=False, repr=False)
     notes_: list[str] = dataclasses.field(init=False, repr=False, default_factory=list)
+    newcomers_: list[Newcomer] = dataclasses.field(init=False, repr=False, default_factory=list)
     _checkpoint: Path | None = dataclasses.field(init=False, repr=False, default=None)
 
     # ---- what a method overrides ----
@@ -396,6 +401,101 @@ class Method(ABC):
         """The roles that are read; all of the training corpus if contents are ignored."""
         return list(self.learned_.roles)
 
+    # ---- annotators come and go ----
+
+    def annotator_rows(self) -> dict[str, bool]:
+        """The names of the weights that have a row for each annotator, and whether it is learned;
+        others are facts about the annotator."""
+        return {}
+
+    def newcomer_facts(self, newcomers: Corpus) -> dict[str, np.ndarray]:
+        """The rows of annotators that are not learned, (n_newcomers, ...) by name."""
+        return {}
+
+    def row_loss(
+        self, corpus: Corpus, code: int, items: np.ndarray
+    ) -> Callable[[dict[str, Tensor]], Tensor]:
+        """The negative log-likelihood of the answers to these items by the one annotator of a
+        corpus, by the rows of the annotator with this code."""
+        raise NotImplementedError
+
+    def set_rows(self, code: int, rows: Mapping[str, Any]) -> None:
+        """Set the rows of the annotator with this code."""
+        weights = self.weights()
+        for name, row in rows.items():
+            weights[name][code] = row
+
+    def enrol(self, answers: Any, same_annotators: bool = False) -> Self:
+        """A copy that also predicts annotators who answered after the training.
+
+        Only what the model has of each annotator is learned from the newcomer's answers, such as a
+        head; everything else, and what is predicted for other annotators, stays as it is. `forget`
+        undoes it. `newcomers_` of the copy says how each newcomer is predicted, and `notes_` too.
+
+        Args:
+            answers: a corpus, a table or a path with the answers of newcomers, and the contents of
+                what they answered.
+            same_annotators: the annotators of the answers whom the model knows are the same ones,
+                although the corpora have different names; they are left out.
+        """
+        self._check_fitted("enrol")
+        if not any(self.annotator_rows().values()) or not self.individual:
+            raise ModelError(
+                f"{self.name} keeps no weights of single annotators that could be learned for a "
+                "newcomer; train annotator-heads, annotator-embedding, annotator-onehot, "
+                "annotator-queries or annotator-logistic"
+            )
+        newcomers, notes = newcomers_of(corpus_of_answers(answers), self.learned_, same_annotators)
+        copy = self._with_annotators(grown(self.learned_, newcomers), newcomers)
+        copy.newcomers_ = learn_newcomers(copy, newcomers)
+        copy.notes_ = [*notes, *map(str, copy.newcomers_)]
+        return copy
+
+    def forget(self, annotators: Sequence[str] | str) -> Self:
+        """A copy without these annotators: their names, and the weights that are theirs alone.
+
+        Weights that annotators share do not change: they were learned with the answers of
+        annotators of the training, as `notes_` says. Nothing remains of enrolled annotators.
+        """
+        self._check_fitted("forget")
+        learned = self.learned_
+        names = [annotators] if isinstance(annotators, str) else list(annotators)
+        gone = learned.annotators.codes(names, "annotator")
+        kept = np.delete(np.arange(len(learned.annotators)), gone)
+        copy = self._with_annotators(learned.with_annotators(kept, None, {}))
+        if not copy.learned_.any_answered.any():
+            raise DataError(f"{self.name}: no annotator is left without {listed(names, 5)}")
+        trained = [name for name in names if name not in learned.enrolled]
+        copy.notes_ = [f"forgotten: {listed(names, 5)}"]
+        if trained:
+            copy.notes_.append(
+                f"weights that annotators share were learned with the answers of "
+                f"{listed(trained, 5)} and did not change; train again without them to undo that"
+            )
+        return copy
+
+    def _with_annotators(self, learned: Learned, newcomers: Corpus | None = None) -> Self:
+        """A copy with these annotators, whose rows are those of this model, or newcomers'."""
+        code = self.learned_.annotators.find(learned.annotators)
+        n, weights, config = len(self.learned_.annotators), self.weights(), self.config()
+        if newcomers is not None:
+            code[newcomers.annotators.find(learned.annotators) >= 0] = -1
+        facts = {} if newcomers is None else self.newcomer_facts(newcomers)
+        for name in self.annotator_rows():
+            rows, further = weights[name], weights[name][n:]  # of an aggregate annotator
+            own = np.concatenate([rows[:n], rows[:1]])[np.where(code < 0, n, code)]
+            if name in facts:
+                own[code < 0] = facts[name]
+            weights[name] = np.concatenate([own, further])
+        copy = changed(self, {})
+        copy.learned_ = learned
+        copy.restore(weights, config)
+        return copy
+
+    def _check_fitted(self, what: str) -> None:
+        if not hasattr(self, "learned_"):
+            raise ModelError(f"{self.name} is not fitted yet; call fit before {what}")
+
     # ---- settings, as in scikit-learn ----
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -463,12 +563,21 @@ class Method(ABC):
         learned = self.learned_
         questions = ", ".join(f"`{q}` ({scale.kind})" for q, scale in learned.questions.items())
         settings = "\n".join(f"- `{k}`: {plain(v)}" for k, v in self.get_params(deep=False).items())
-        names = listed(learned.annotators[:20], 20) or "without names"
-        more = " and more (all in config.json)" if len(learned.annotators) > 20 else ""
+        trained = [name for name in learned.annotators if name not in learned.enrolled]
+        names = listed(trained[:20], 20) or "without names"
+        more = " and more (all in config.json)" if len(trained) > 20 else ""
+        since = ""
+        if learned.enrolled:
+            since += f"Enrolled after the training: {listed(learned.enrolled, 20)}.\n"
+        if learned.n_forgotten:
+            since += (
+                f"{counted(learned.n_forgotten, 'annotator')} removed on request; weights that "
+                "annotators share were learned with their answers.\n"
+            )
         return (
             f"# {self.name} on {learned.corpus}\n\n"
             f"A model of dissensus, for {questions}.\n"
-            f"It learned from {len(learned.annotators)} annotators: {names}{more}.\n\n"
+            f"It learned from {len(trained)} annotators: {names}{more}.\n{since}\n"
             f"## Settings\n{settings or '- none'}\n\n"
             "## Use\n`dissensus.load(folder)`, or `dissensus predict folder FILE -o OUT`.\n"
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -56,6 +56,9 @@ class Learned:
     roles: dict[str, str]  # role -> kind of content
     part: dict[str, Any]  # the part of the corpus that was learned, as given to `fit`
     n_answers: dict[str, np.ndarray]  # question -> answers of each annotator, (n_annotators,)
+    enrolled: dict[str, list[str]] = field(default_factory=dict)  # after the training -> hashes of
+    # the items that they answered
+    n_forgotten: int = 0  # annotators of the training who were removed
 
     @staticmethod
     def of_corpus(corpus: Corpus, questions: Sequence[str], part: Mapping[str, Any]) -> Learned:
@@ -86,8 +89,32 @@ class Learned:
             q: [self.annotators[a] for a in missing] for q, missing in codes.items() if len(missing)
         }
 
+    def with_annotators(
+        self, kept: np.ndarray, newcomers: Corpus | None, enrolled: Mapping[str, list[str]]
+    ) -> Learned:
+        """The same of these annotators (codes), then of those of a corpus."""
+        names = [self.annotators[code] for code in kept]
+        n_answers = {question: n[kept] for question, n in self.n_answers.items()}
+        if newcomers is not None:
+            names += newcomers.annotators
+            further = Learned.of_corpus(newcomers, list(self.questions), {}).n_answers
+            n_answers = {q: np.r_[n, further[q]] for q, n in n_answers.items()}
+        every = {
+            name: items for name, items in (self.enrolled | dict(enrolled)).items() if name in names
+        }
+        n_trained = len(self.annotators) - len(self.enrolled)
+        n_forgotten = self.n_forgotten + n_trained - (len(names) - len(every))
+        return replace(
+            self,
+            annotators=Names(names) if names else Names.range(0),
+            n_answers=n_answers,
+            enrolled=every,
+            n_forgotten=n_forgotten,
+        )
+
     def to_config(self) -> dict[str, Any]:
         """As entries of the config of a model folder."""
+        since = {"enrolled": self.enrolled, "forgotten": self.n_forgotten}
         return {
             "corpus": self.corpus,
             "questions": {question: scale.to_dict() for question, scale in self.questions.items()},
@@ -95,6 +122,7 @@ class Learned:
             "roles": self.roles,
             "part": self.part,
             "n_answers": {question: n.tolist() for question, n in self.n_answers.items()},
+            **{name: value for name, value in since.items() if value},
         }
 
     @staticmethod
@@ -107,7 +135,8 @@ class Learned:
             raise DataError("'n_answers' must have a number for each annotator")
         scales = {q: scale_from_dict(scale) for q, scale in config["questions"].items()}
         roles, part = config["roles"], config["part"]
-        return Learned(config["corpus"], scales, annotators, roles, part, n_answers)
+        since = config.get("enrolled", {}), config.get("forgotten", 0)
+        return Learned(config["corpus"], scales, annotators, roles, part, n_answers, *since)
 
 
 def training_notes(learned: Learned) -> list[str]:

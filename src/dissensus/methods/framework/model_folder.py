@@ -6,8 +6,9 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import shutil
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
+from typing import Any, NotRequired, Protocol, TypedDict
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +17,14 @@ from safetensors.numpy import save
 from dissensus.contents import Kind
 from dissensus.corpus import Corpus
 from dissensus.errors import ModelError
-from dissensus.files.folders import read_json, read_table, reading, write_json, write_table
+from dissensus.files.folders import (
+    read_json,
+    read_table,
+    reading,
+    write_json,
+    write_table,
+    writing,
+)
 from dissensus.scales import ScaleFields
 
 WEIGHTS = "model.safetensors"
@@ -35,6 +43,8 @@ class _Config(TypedDict):
     n_answers: dict[str, list[int]]
     widths: NotRequired[dict[str, int]]
     encoders: NotRequired[dict[str, str]]
+    enrolled: NotRequired[dict[str, list[str]]]
+    forgotten: NotRequired[int]
 
 
 def write_model(folder: Path, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
@@ -75,12 +85,27 @@ def checksum(config: dict[str, Any], weights: bytes) -> str:
     return digest.hexdigest()
 
 
-TRAINED = "trained_items.parquet"  # in the folder of a model
+TRAINED, LOG = "trained_items.parquet", "log.csv"  # in the folder of a model
+
+
+class Savable(Protocol):
+    """A fitted method."""
+
+    def write_to(self, folder: Path) -> None: ...
+
+
+def save_again(method: Savable, target: Path, source: Path) -> None:
+    """Write a model that came from the one in `source`, with what that folder keeps of training."""
+    with writing(target, "config", overwrite=True) as folder:
+        method.write_to(folder)
+        for name in (TRAINED, LOG):
+            if (source / name).exists():
+                shutil.copyfile(source / name, folder / name)
 
 
 def save_trained_items(folder: Path, corpus: Corpus) -> None:
     """Write which items a model learned from, as hashes, to its folder."""
-    write_table(folder / TRAINED, {"item": np.unique(_item_hashes(corpus))})
+    write_table(folder / TRAINED, {"item": np.unique(item_hashes(corpus))})
 
 
 def trained_items(folder: Path, corpus: Corpus) -> np.ndarray | None:
@@ -88,11 +113,12 @@ def trained_items(folder: Path, corpus: Corpus) -> np.ndarray | None:
     if not (folder / TRAINED).exists():
         return None
     with reading(folder):
-        learned = read_table(folder / TRAINED)["item"].cast(pa.string()).to_numpy()
-    return np.isin(_item_hashes(corpus), learned)
+        learned = read_table(folder / TRAINED)["item"].cast(pa.string()).to_pylist()
+    enrolled = read_json(folder, "config", _Config).get("enrolled", {}).values()
+    return np.isin(item_hashes(corpus), sum(enrolled, learned))
 
 
-def _item_hashes(corpus: Corpus) -> np.ndarray:
+def item_hashes(corpus: Corpus) -> np.ndarray:
     """A hash of the contents of each item, (n_items,); without contents, of corpus and item."""
     parts: list[list[str]] = []
     for role, contents in sorted(corpus.contents.items()):

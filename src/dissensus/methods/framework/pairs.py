@@ -83,9 +83,10 @@ class TrainingAnnotators:
         if unknown == "error" and (codes[pairs.annotator] < 0).any():
             names = [pairs.names[i] for i in np.unique(pairs.annotator) if codes[i] < 0]
             raise DataError(
-                f"not in the training corpus: annotator {listed(names, 5)}{self.hint}; pass "
-                "unknown='mean' or 'drop' (--unknown mean), 'nearest' if they answered other "
-                "items, or 'aggregate' if the model was fitted with aggregate=True"
+                f"not in the training corpus: annotator {listed(names, 5)}{self.hint}; enrol "
+                "them if they answered some items (dissensus enrol), or pass unknown='mean', "
+                "'drop', 'nearest' (as the annotator who agrees best with them), or 'aggregate' if "
+                "the model was fitted with aggregate=True (--unknown)"
             )
         answered = np.r_[self.answered, False]  # the last one for code -1
         codes = np.where(answered[codes], codes, -1)

@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -34,12 +34,14 @@ from dissensus.errors import DataError, ModelError, listed
 from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.learned import Answers, has_answers, items_of
 from dissensus.methods.framework.network_size import check_network_size
+from dissensus.methods.framework.settings import changed
 from dissensus.metrics import GOLD, METRICS, gold_scores, metric_name, scores
+from dissensus.names import Names
 from dissensus.networks.likelihoods import likelihood
 from dissensus.networks.low_rank import add_low_rank
 from dissensus.networks.noise import draw_by_key
 from dissensus.scales import Interval, MultiLabel
-from dissensus.training import Examples, Loss, Network, Sizes, Training
+from dissensus.training import Examples, Loss, Network, Outputs, Sizes, Training
 from dissensus.training.checkpoint import Checkpoint
 from dissensus.training.examples import Table, batches, plan_epoch
 from dissensus.training.fine_tuning import FineTunedNetwork, pooled_by_item
@@ -578,14 +580,84 @@ class TrainedMethod(Method):
         distribution = family.distribution(raw.double()).cpu().numpy()
         return Answers(distribution, value.astype(scale.dtype))
 
+    # ---- annotators come and go ----
+
+    def annotator_rows(self) -> dict[str, bool]:
+        """Those whose shapes change with the number of annotators."""
+        names = Names.range(len(self.learned_.annotators) + 1)
+        n_answers = {q: np.append(n, 1) for q, n in self.learned_.n_answers.items()}
+        larger = changed(self, {})
+        larger.learned_ = dataclasses.replace(
+            self.learned_,
+            annotators=names,
+            n_answers=n_answers,
+            enrolled=self.learned_.enrolled | {"": []},
+        )
+        larger.set_sizes(self.config())
+        shapes = {name: v.shape for name, v in larger.network(larger.sizes_).state_dict().items()}
+        prefix, inner = self._inner_network()
+        learned = dict(inner.named_parameters())
+        return {
+            prefix + name: name in learned
+            for name, value in inner.state_dict().items()
+            if shapes.get(name, value.shape) != value.shape
+        }
+
+    def _inner_network(self) -> tuple[str, Network]:
+        """The network without encoders, and what the names of its weights begin with."""
+        if isinstance(self.network_, FineTunedNetwork):
+            return "inner.", self.network_.inner
+        return "", self.network_
+
+    def row_loss(
+        self, corpus: Corpus, code: int, items: np.ndarray
+    ) -> Callable[[dict[str, Tensor]], Tensor]:
+        table = Table.of_corpus(corpus, tuple(self.learned_.questions))
+        kept = np.isin(table.item, items)
+        answer, weight = ({q: v[kept] for q, v in x.items()} for x in (table.answer, table.weight))
+        table = Table(table.item[kept], np.full(kept.sum(), code), answer, weight)
+        examples = self._prediction_examples(corpus, table)
+        batch, _ = next(batches(examples, items, len(items)))
+        if isinstance(self.network_, FineTunedNetwork):
+            with torch.no_grad():
+                batch = self.network_.encoded(batch)
+        prefix, network = self._inner_network()
+        frozen = {name: value.detach() for name, value in network.state_dict().items()}
+
+        def loss(rows: dict[str, Tensor]) -> Tensor:
+            weights = dict(frozen)
+            for name, row in rows.items():
+                table = frozen[name := name.removeprefix(prefix)]
+                row = row.to(table)[None]
+                weights[name] = torch.cat([table[:code], row, table[code + 1 :]])
+            outputs: Outputs = torch.func.functional_call(network, weights, (batch,))
+            total = torch.zeros(())
+            for question, scale in self.learned_.questions.items():
+                answer = batch.rows.answer[question]
+                each = likelihood(scale).loss(outputs.rows[question], answer)
+                total = total + (each * batch.rows.weight[question]).sum().cpu()
+            return total
+
+        return loss
+
+    def set_rows(self, code: int, rows: Mapping[str, Any]) -> None:
+        for name, row in rows.items():
+            self.network_.state_dict()[name][code] = torch.as_tensor(row)
+
     # ---- save and load ----
 
     def weights(self) -> dict[str, np.ndarray]:
         return {name: value.cpu().numpy() for name, value in self.network_.state_dict().items()}
 
-    def restore(self, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
-        self.sizes_ = Sizes(self.learned_.questions, self.n_annotators, config["widths"])
+    def set_sizes(self, config: dict[str, Any]) -> None:
+        """Set what the network is built from; `learned_` is already set."""
+        since = len(self.learned_.enrolled), self.learned_.n_forgotten
+        widths = config["widths"]
+        self.sizes_ = Sizes(self.learned_.questions, self.n_annotators, widths, {}, *since)
         self._identities = config["encoders"]
+
+    def restore(self, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
+        self.set_sizes(config)
         self._role_encoders.check()
         n_weights = sum(array.size for array in weights.values())
         check_network_size(lambda: self.network(self.sizes_), n_weights)

@@ -1,0 +1,187 @@
+"""How well are annotators predicted who come after the training, with 0 to 50 answers?
+
+    python benchmarks/newcomers.py run [--only jester5k]     some minutes a corpus, on a CPU
+    python benchmarks/newcomers.py show
+
+Some annotators are held out, and a share of the items, which no answer is learned from. Each
+newcomer is enrolled with the first k of their answers to the other items, and predicted on the
+items held out: as all annotators together ("mean"), as the nearest known annotator ("nearest"),
+enrolled ("enrol"), and by attributes alone, where the corpus has some. Means over newcomers, in
+brackets the standard error of the difference from the mean of all. The corpora are in
+DISSENSUS_DATA.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dissensus import Corpus, datasets, simulate
+from dissensus.methods import build
+from dissensus.methods.framework.settings import changed
+from dissensus.metrics import scores
+
+sys.path[:0] = [str(Path(__file__).parent)]
+from keeping import keep, kept  # noqa: E402
+
+NAME = "newcomers"
+SIZES = (0, 1, 2, 5, 10, 20, 50)
+LOSS, ACCURACY, ERROR = "annotator cross-entropy", "annotator accuracy", "annotator error"
+CORPORA: dict[str, dict[str, Any]] = {  # folder and corpus, question, newcomers, method, and
+    # attributes of annotators
+    "jester5k": {"question": "rating", "newcomers": 16, "most": 416},
+    "labelme_crowds": {"question": "scene", "newcomers": 12},
+    "lewidi2023/MD-Agreement": {"question": "offensive", "newcomers": 16},
+    "cue_conflict16": {"question": "object", "newcomers": 12, "attributes": "panel"},
+    "faces_3dsk": {"question": "att", "newcomers": 16, "attributes": "gender,age"},
+    "simulated": {"question": "emotion", "newcomers": 40},
+}
+METHODS = ("annotator-heads", "annotator-embedding", "annotator-onehot", "annotator-queries",
+           "annotator-logistic")  # fmt: skip
+
+
+def corpus_of(name: str) -> Corpus:
+    """The question of a corpus, with annotators who answered it."""
+    given = CORPORA[name]
+    if name == "simulated":
+        return simulate.text(n_items=1500, n_annotators=120, labels_per_item=16, seed=7)
+    folder, _, part = name.partition("/")
+    path = Path(os.environ["DISSENSUS_DATA"], folder)
+    corpus = datasets.read(path, corpus=part or None)
+    corpus = corpus.select(questions=[given["question"]])
+    n_answers = corpus[given["question"]].per_annotator()
+    most = np.argsort(-n_answers, kind="stable")[: given.get("most", (n_answers > 0).sum())]
+    return corpus.select(annotators=np.sort(most))
+
+
+def parts(name: str, corpus: Corpus, seed: int) -> tuple[Corpus, Corpus, Corpus]:
+    """What is trained on, newcomers' answers to enrol with, and those to predict."""
+    question, n_newcomers = CORPORA[name]["question"], CORPORA[name]["newcomers"]
+    train, test = corpus.split(0.3, seed=seed)
+    n_train, n_test = train[question].per_annotator(), test[question].per_annotator()
+    many = np.argsort(-np.minimum(n_train, SIZES[-1]), kind="stable")
+    enough = many[n_test[many] >= 10]
+    enough = enough[n_train[enough] >= min(SIZES[-1], n_train[enough[n_newcomers - 1]])]
+    newcomers = np.sort(np.random.default_rng(seed).permutation(enough)[:n_newcomers])
+    old = train.without(annotators=newcomers)
+    return old, train.select(annotators=newcomers), test.select(annotators=newcomers)
+
+
+def first(corpus: Corpus, question: str, size: int, seed: int) -> Corpus:
+    """The first answers of each annotator, in an order drawn from the seed."""
+    answers = corpus[question]
+    order = np.random.default_rng(seed).permutation(answers.n_rows)
+    annotator = answers.annotator_codes(NAME)[order]
+    nth = np.zeros(len(order), np.int64)
+    for code in range(corpus.n_annotators):
+        nth[annotator == code] = np.arange((annotator == code).sum())
+    return replace(corpus, questions={question: answers.take(np.sort(order[nth < size]))})
+
+
+def measured(name: str, method: str, seed: int) -> Iterator[dict[str, Any]]:
+    """The scores of each newcomer, by how they are predicted."""
+    question = CORPORA[name]["question"]
+    train, early, test = parts(name, corpus_of(name), seed)
+    metrics = [LOSS, ERROR if test[question].scale.kind == "interval" else ACCURACY]
+
+    def row(way: str, size: int, predictions: Any, more: dict[str, Any]) -> dict[str, Any]:
+        each = [
+            scores(predictions[question], one[question], None, metrics)
+            for one in (test.select(annotators=[name]) for name in test.annotators)
+        ]
+        found = {m: [round(float(s[m]), 4) for s in each] for m in metrics}
+        about = {"corpus": name, "method": method, "predicted": way, "answers": size, "seed": seed}
+        return about | found | more
+
+    fitted = changed(build(method), {"training.seed": seed, "init_seed": seed}
+                     if method != "annotator-logistic" else {}).fit(train)  # fmt: skip
+    yield row("mean", 0, fitted.predict(test, unknown="mean"), {})
+    attributes = CORPORA[name].get("attributes")
+    if attributes and method == "annotator-embedding":
+        knowing = changed(fitted, {"attributes": attributes}).fit(train)
+        yield row("attributes", 0, knowing.predict(test, unknown="attributes"), {})
+    for size in SIZES[1:]:
+        some = first(early, question, size, seed)
+        if (some[question].per_annotator() < size).any():
+            break
+        nearest = fitted.predict(test, unknown="nearest", enrolment=some)
+        yield row("nearest", size, nearest, {})
+        enrolled = fitted.enrol(some)
+        said = [[round(x, 4) for x in (one.score, *one.interval)] for one in enrolled.newcomers_]
+        more = {"expected": said, "test answers": test[question].per_annotator().tolist()}
+        yield row("enrol", size, enrolled.predict(test), more)
+
+
+def covered(row: dict[str, Any]) -> tuple[int, int]:
+    """For how many newcomers the interval covers the score on the items held out, which has a
+    sampling error too; and for how many there is an interval. Ratings are left out."""
+    if ACCURACY not in row:
+        return 0, 0
+    hits = n = 0
+    for (_, low, high), share, n_test in zip(
+        row["expected"], row[ACCURACY], row["test answers"], strict=True
+    ):
+        if low == low:
+            middle, own = (low + high) / 2, (high - low) / 2
+            error = 1.96 * np.sqrt(max(share * (1 - share), 0.05) / n_test)
+            hits, n = hits + int(abs(middle - share) <= np.hypot(own, error)), n + 1
+    return hits, n
+
+
+def table_lines(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """Means over newcomers as Markdown: cross-entropy, accuracy or error."""
+    yield "| corpus, method, predicted as | " + " | ".join(map(str, SIZES)) + " |"
+    yield "|---" + "|--:" * len(SIZES) + "|"
+    for name, method in dict.fromkeys((row["corpus"], row["method"]) for row in rows):
+        of_method = [r for r in rows if (r["corpus"], r["method"]) == (name, method)]
+        usual = next(r for r in of_method if r["predicted"] == "mean")
+        for way in dict.fromkeys(row["predicted"] for row in of_method):
+            cells = []
+            for size in SIZES:
+                found = [r for r in of_method if (r["predicted"], r["answers"]) == (way, size)]
+                cells.append(_cell(found[0], usual) if found else "")
+            yield f"| {name}, `{method}`, {way} | {' | '.join(cells)} |"
+
+
+def _cell(row: dict[str, Any], usual: dict[str, Any]) -> str:
+    metric = ACCURACY if ACCURACY in row else ERROR
+    text = f"{np.mean(row[LOSS]):.3f}, {np.mean(row[metric]):.3f}"
+    if row is usual:
+        return text
+    away = np.subtract(row[LOSS], usual[LOSS])
+    return f"{text} ({away.std(ddof=1) / np.sqrt(len(away)):.3f})"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("stage", choices=("run", "show"))
+    parser.add_argument("--only", nargs="+", choices=CORPORA, default=list(CORPORA))
+    parser.add_argument("--methods", nargs="+", default=["annotator-heads"])
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    if given.stage == "run":
+        for name in given.only:
+            for method in given.methods:
+                new = list(measured(name, method, given.seed))
+                others = [r for r in kept(NAME)["rows"] if (r["corpus"], r["method"], r["seed"])
+                          != (name, method, given.seed)]  # fmt: skip
+                keep(NAME, "newcomers.py run", {"rows": [*others, *new]})
+                print(*table_lines(new), sep="\n", flush=True)
+    rows = kept(NAME)["rows"]
+    print(*table_lines(rows), sep="\n")
+    counts = [covered(row) for row in rows if row["predicted"] == "enrol"]
+    hits, n = np.sum(counts, axis=0)
+    print(f"intervals of 95 % that cover: {hits} of {n}")
+
+
+if __name__ == "__main__":
+    main()
