@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from dissensus.corpus import Corpus
 from dissensus.encoders import Encoding
@@ -14,6 +17,8 @@ from dissensus.methods.framework.base import Method
 from dissensus.methods.framework.learned import Answers
 from dissensus.methods.framework.settings import changed, seeded
 from dissensus.methods.registry import build
+
+T = TypeVar("T")
 
 
 @dataclass(eq=False)
@@ -108,12 +113,40 @@ class MethodEnsemble(Method):
             means[question] = Answers(mass, scale.consensus(mass).astype(scale.dtype))
         return means
 
-    def weights(self) -> dict[str, np.ndarray]:
+    def _named(self, of_member: Callable[[Method], dict[str, T]]) -> dict[str, T]:
+        """What each member has by name, with the number of the member before the name."""
         return {
-            f"{number}.{name}": values
+            f"{number}.{name}": value
             for number, member in enumerate(self.members_)
-            for name, values in member.weights().items()
+            for name, value in of_member(member).items()
         }
+
+    def annotator_rows(self) -> dict[str, bool]:
+        return self._named(lambda member: member.annotator_rows())
+
+    def newcomer_facts(self, newcomers: Corpus) -> dict[str, np.ndarray]:
+        return self._named(lambda member: member.newcomer_facts(newcomers))
+
+    def row_loss(
+        self, corpus: Corpus, code: int, items: np.ndarray
+    ) -> Callable[[dict[str, Tensor]], Tensor]:
+        learning = {
+            number: member.row_loss(corpus, code, items)
+            for number, member in enumerate(self.members_)
+            if member.annotator_rows()
+        }
+
+        def loss(rows: dict[str, Tensor]) -> Tensor:
+            return torch.stack([of(_own(rows, n)).double() for n, of in learning.items()]).sum()
+
+        return loss
+
+    def set_rows(self, code: int, rows: Mapping[str, Any]) -> None:
+        for number, member in enumerate(self.members_):
+            member.set_rows(code, _own(rows, number))
+
+    def weights(self) -> dict[str, np.ndarray]:
+        return self._named(lambda member: member.weights())
 
     def config(self) -> dict[str, Any]:
         return super().config() | {"members": [member.config() for member in self.members_]}
@@ -121,7 +154,11 @@ class MethodEnsemble(Method):
     def restore(self, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
         self.members_ = self._built()
         for number, (member, own) in enumerate(zip(self.members_, config["members"], strict=True)):
-            begins = f"{number}."
             member.learned_ = self.learned_
-            names = [name for name in weights if name.startswith(begins)]
-            member.restore({name.removeprefix(begins): weights[name] for name in names}, own)
+            member.restore(_own(weights, number), own)
+
+
+def _own(named: Mapping[str, T], number: int) -> dict[str, T]:
+    """What belongs to the member of this number, by the names that it has there."""
+    begins = f"{number}."
+    return {n.removeprefix(begins): value for n, value in named.items() if n.startswith(begins)}
