@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from dissensus import Corpus, datasets, simulate
+from dissensus import Annotations, Corpus, Prediction, datasets, simulate
 from dissensus.methods import build
 from dissensus.methods.framework.settings import changed
 from dissensus.metrics import scores
@@ -33,14 +33,14 @@ from keeping import keep, kept  # noqa: E402
 
 NAME = "newcomers"
 SIZES = (0, 1, 2, 5, 10, 20, 50)
-LOSS, ACCURACY, ERROR = "annotator cross-entropy", "annotator accuracy", "annotator error"
+LOSS, ACCURACY, ERROR = "cross-entropy", "annotator accuracy", "annotator error"
 CORPORA: dict[str, dict[str, Any]] = {  # folder and corpus, question, newcomers, method, and
     # attributes of annotators
-    "jester5k": {"question": "rating", "newcomers": 16, "most": 416},
-    "labelme_crowds": {"question": "scene", "newcomers": 12},
-    "lewidi2023/MD-Agreement": {"question": "offensive", "newcomers": 16},
-    "cue_conflict16": {"question": "object", "newcomers": 12, "attributes": "panel"},
-    "faces_3dsk": {"question": "att", "newcomers": 16, "attributes": "gender,age"},
+    "jester5k": {"question": "rating", "newcomers": 10, "most": 416},
+    "labelme_crowds": {"question": "scene", "newcomers": 10},
+    "lewidi2023/MD-Agreement": {"question": "offensive", "newcomers": 10},
+    "cue_conflict16": {"question": "object", "newcomers": 10, "attributes": "panel"},
+    "faces_3dsk": {"question": "att", "newcomers": 10, "attributes": "gender,age"},
     "simulated": {"question": "emotion", "newcomers": 40},
 }
 METHODS = ("annotator-heads", "annotator-embedding", "annotator-onehot", "annotator-queries",
@@ -85,18 +85,32 @@ def first(corpus: Corpus, question: str, size: int, seed: int) -> Corpus:
     return replace(corpus, questions={question: answers.take(np.sort(order[nth < size]))})
 
 
+def cross_entropy(prediction: Prediction, answers: Annotations) -> float:
+    """Of one annotator's answers; of ratings on the grid of the scale."""
+    pairs = prediction.by_annotator
+    assert pairs is not None and pairs.distribution is not None
+    own = pairs.annotators.codes(answers.annotators)[0] == pairs.annotator
+    place = np.full(len(prediction.items), -1)
+    place[pairs.item[own]] = np.flatnonzero(own)
+    item = prediction.items.codes(answers.items)[answers.item]
+    mass = (pairs.distribution[place[item]] * answers.scale.one_hot(answers.answer)).sum(axis=1)
+    return float(-np.log(np.maximum(mass, 1e-12)).mean())
+
+
 def measured(name: str, method: str, seed: int) -> Iterator[dict[str, Any]]:
     """The scores of each newcomer, by how they are predicted."""
     question = CORPORA[name]["question"]
     train, early, test = parts(name, corpus_of(name), seed)
-    metrics = [LOSS, ERROR if test[question].scale.kind == "interval" else ACCURACY]
+    metric = ERROR if test[question].scale.kind == "interval" else ACCURACY
 
     def row(way: str, size: int, predictions: Any, more: dict[str, Any]) -> dict[str, Any]:
+        alone = (test.select(annotators=[newcomer]) for newcomer in test.annotators)
         each = [
-            scores(predictions[question], one[question], None, metrics)
-            for one in (test.select(annotators=[name]) for name in test.annotators)
+            {LOSS: cross_entropy(predictions[question], one[question])}
+            | scores(predictions[question], one[question], None, [metric])
+            for one in alone
         ]
-        found = {m: [round(float(s[m]), 4) for s in each] for m in metrics}
+        found = {m: [round(float(s[m]), 4) for s in each] for m in (LOSS, metric)}
         about = {"corpus": name, "method": method, "predicted": way, "answers": size, "seed": seed}
         return about | found | more
 

@@ -117,7 +117,8 @@ def test_the_row_of_a_linear_model_is_the_mean_of_its_posterior() -> None:
     weights = after.weights_["q"]
     vectors = np.stack([few.contents["x"][code] for code in few.content["x"]])
     vectors = (vectors - after.standard_[0]) / after.standard_[1]
-    rest = few["q"].scale.to_unit(few["q"].answer) - (vectors @ weights.items + weights.start)[:, 0]
+    scale: Any = few["q"].scale
+    rest = scale.to_unit(few["q"].answer) - (vectors @ weights.items + weights.start)[:, 0]
     precision, own = 1 / (0.5 * known.var()), len(rest) / spread**2
     row = (precision * known.mean() + rest.sum() / spread**2) / (precision + own)
     assert weights.annotators[-1, 0] == pytest.approx(row, abs=1e-5)
@@ -127,11 +128,11 @@ def test_expected_scores_have_the_intervals_of_scipy() -> None:
     outcomes = np.array([1.0, 0, 1, 1, 0, 1, 1, 1, 0, 1])
     share, interval = expected(outcomes, is_error=False)
     wilson = binomtest(7, 10).proportion_ci(method="wilson")
-    assert (share, interval) == (0.7, pytest.approx((wilson.low, wilson.high), abs=1e-3))
+    assert share == 0.7 and interval == pytest.approx((wilson.low, wilson.high), abs=1e-3)
     errors = np.random.default_rng(0).exponential(size=12)
     mean, interval = expected(errors, is_error=True)
     both = t.interval(0.95, 11, errors.mean(), errors.std(ddof=1) / np.sqrt(12))
-    assert (mean, interval) == (errors.mean(), pytest.approx(both))
+    assert mean == errors.mean() and interval == pytest.approx(both)
     assert np.isnan(expected(outcomes[:1], is_error=False)[0])
 
 

@@ -56,7 +56,7 @@ class RowPrior:
             for part in away.values():
                 total = total + 0.5 * part.square().sum()
             total.backward()
-            return total  # type: ignore[no-any-return]
+            return total
 
         optimiser.step(objective)
         with torch.no_grad():
