@@ -1,6 +1,7 @@
 """How well are annotators predicted who come after the training, with 0 to 50 answers?
 
     python benchmarks/newcomers.py run [--only jester5k]     some minutes a corpus, on a CPU
+    python benchmarks/newcomers.py coverage                  of intervals, half a minute
     python benchmarks/newcomers.py show
 
 Some annotators are held out, and a share of the items, which no answer is learned from. Each
@@ -8,7 +9,8 @@ newcomer is enrolled with the first k of their answers to the other items, and p
 items held out: as all annotators together ("mean"), as the nearest known annotator ("nearest"),
 enrolled ("enrol"), and by attributes alone, where the corpus has some. Means over newcomers, in
 brackets the standard error of the difference from the mean of all. The corpora are in
-DISSENSUS_DATA.
+DISSENSUS_DATA. Coverage: how often the interval of the expected score has the mean score of 400
+items, for 50 newcomers of a simulated crowd, with annotator-logistic.
 """
 
 from __future__ import annotations
@@ -23,10 +25,11 @@ from typing import Any
 
 import numpy as np
 
-from dissensus import Annotations, Corpus, Prediction, datasets, simulate
+from dissensus import Annotations, Corpus, Prediction, datasets
 from dissensus.methods import build
 from dissensus.methods.framework.settings import changed
 from dissensus.metrics import scores
+from dissensus.testing import example_corpus
 
 sys.path[:0] = [str(Path(__file__).parent)]
 from keeping import keep, kept  # noqa: E402
@@ -41,17 +44,12 @@ CORPORA: dict[str, dict[str, Any]] = {  # folder and corpus, question, newcomers
     "lewidi2023/MD-Agreement": {"question": "offensive", "newcomers": 10},
     "cue_conflict16": {"question": "object", "newcomers": 10, "attributes": "panel"},
     "faces_3dsk": {"question": "att", "newcomers": 10, "attributes": "gender,age"},
-    "simulated": {"question": "emotion", "newcomers": 40},
 }
-METHODS = ("annotator-heads", "annotator-embedding", "annotator-onehot", "annotator-queries",
-           "annotator-logistic")  # fmt: skip
 
 
 def corpus_of(name: str) -> Corpus:
     """The question of a corpus, with annotators who answered it."""
     given = CORPORA[name]
-    if name == "simulated":
-        return simulate.text(n_items=1500, n_annotators=120, labels_per_item=16, seed=7)
     folder, _, part = name.partition("/")
     path = Path(os.environ["DISSENSUS_DATA"], folder)
     corpus = datasets.read(path, corpus=part or None)
@@ -128,25 +126,29 @@ def measured(name: str, method: str, seed: int) -> Iterator[dict[str, Any]]:
         nearest = fitted.predict(test, unknown="nearest", enrolment=some)
         yield row("nearest", size, nearest, {})
         enrolled = fitted.enrol(some)
-        said = [[round(x, 4) for x in (one.score, *one.interval)] for one in enrolled.newcomers_]
-        more = {"expected": said, "test answers": test[question].per_annotator().tolist()}
-        yield row("enrol", size, enrolled.predict(test), more)
+        expected = [round(one.score, 4) for one in enrolled.newcomers_]
+        yield row("enrol", size, enrolled.predict(test), {"expected": expected})
 
 
-def covered(row: dict[str, Any]) -> tuple[int, int]:
-    """For how many newcomers the interval covers the score on the items held out, which has a
-    sampling error too; and for how many there is an interval. Ratings are left out."""
-    if ACCURACY not in row:
-        return 0, 0
-    hits = n = 0
-    for (_, low, high), share, n_test in zip(
-        row["expected"], row[ACCURACY], row["test answers"], strict=True
-    ):
-        if low == low:
-            middle, own = (low + high) / 2, (high - low) / 2
-            error = 1.96 * np.sqrt(max(share * (1 - share), 0.05) / n_test)
-            hits, n = hits + int(abs(middle - share) <= np.hypot(own, error)), n + 1
-    return hits, n
+def coverage(kind: str, size: int, seed: int = 3) -> dict[str, Any]:
+    """How many intervals cover the score on 400 other items."""
+    crowd = example_corpus(kind, n_items=600, n_annotators=80, seed=seed)
+    names = np.random.default_rng(0).permutation(list(crowd.annotators)).tolist()
+    known = crowd.select(annotators=names[:30], items=np.arange(200))
+    fitted = changed(build("annotator-logistic"), {"encoder": "features"}).fit(known)
+    generator, hits, metric = (
+        np.random.default_rng(size),
+        0,
+        ERROR if kind == "interval" else ACCURACY,
+    )
+    for name in names[30:]:
+        own = crowd.select(annotators=[name])
+        enrolled = fitted.enrol(own.select(items=generator.permutation(200)[:size]))
+        late = own.select(items=np.arange(200, 600))
+        score = scores(enrolled.predict(late)["q"], late["q"], None, [metric])[metric]
+        low, high = enrolled.newcomers_[0].interval
+        hits += int(low <= score <= high)
+    return {"scale": kind, "answers": size, "newcomers": len(names) - 30, "covered": hits}
 
 
 def table_lines(rows: list[dict[str, Any]]) -> Iterator[str]:
@@ -177,24 +179,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("stage", choices=("run", "show"))
+    parser.add_argument("stage", choices=("run", "coverage", "show"))
     parser.add_argument("--only", nargs="+", choices=CORPORA, default=list(CORPORA))
     parser.add_argument("--methods", nargs="+", default=["annotator-heads"])
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
-    if given.stage == "run":
-        for name in given.only:
-            for method in given.methods:
-                new = list(measured(name, method, given.seed))
-                others = [r for r in kept(NAME)["rows"] if (r["corpus"], r["method"], r["seed"])
-                          != (name, method, given.seed)]  # fmt: skip
-                keep(NAME, "newcomers.py run", {"rows": [*others, *new]})
-                print(*table_lines(new), sep="\n", flush=True)
-    rows = kept(NAME)["rows"]
-    print(*table_lines(rows), sep="\n")
-    counts = [covered(row) for row in rows if row["predicted"] == "enrol"]
-    hits, n = np.sum(counts, axis=0)
-    print(f"intervals of 95 % that cover: {hits} of {n}")
+    for name in given.only if given.stage == "run" else ():
+        for method in given.methods:
+            cell = (name, method, given.seed)
+            new, before = list(measured(*cell)), kept(NAME)
+            others = [r for r in before["rows"] if (r["corpus"], r["method"], r["seed"]) != cell]
+            keep(NAME, "newcomers.py run", {**_found(before), "rows": [*others, *new]})
+    if given.stage == "coverage":
+        cells = [coverage(kind, n) for kind in ("nominal", "interval") for n in SIZES[3:6]]
+        keep(NAME, "newcomers.py run", {**_found(kept(NAME)), "coverage": cells})
+    print(*table_lines(kept(NAME)["rows"]), sep="\n")
+    for cell in kept(NAME).get("coverage", ()):
+        print("{scale}, {answers} answers: {covered} of {newcomers} intervals cover".format(**cell))
+
+
+def _found(content: dict[str, Any]) -> dict[str, Any]:
+    return {name: content[name] for name in ("rows", "coverage") if name in content}
 
 
 if __name__ == "__main__":

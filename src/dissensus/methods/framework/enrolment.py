@@ -20,7 +20,6 @@ from dissensus.methods.framework.pairs import crossed
 from dissensus.scales import Interval, MultiLabel, Scale
 
 FOLDS = 10  # of a newcomer's answers, to score predictions of them
-NORMAL = 1.96  # quantile of intervals of 95 %
 SMALLEST = 1e-12  # probability of an answer
 
 
@@ -187,26 +186,25 @@ def _outcome(scale: Scale, predicted: Answers, answer: np.ndarray) -> np.ndarray
 
 
 def expected(outcomes: np.ndarray, is_error: bool) -> tuple[float, tuple[float, float]]:
-    """The mean of outcomes, and an interval of 95 %: Wilson's of a share, Student's of an error.
+    """The mean of outcomes, and an interval of 95 %: of a share the exact one (Clopper-Pearson), of
+    an error Student's.
 
     Example:
         >>> mean, (low, high) = expected(np.array([1, 1, 1, 0]), is_error=False)
         >>> round(mean, 2), round(low, 2), round(high, 2)
-        (0.75, 0.3, 0.95)
+        (0.75, 0.19, 0.99)
     """
+    from scipy.stats import binomtest, t
+
     n = len(outcomes)
     if n < 2:
         return math.nan, (math.nan, math.nan)
     mean = float(outcomes.mean())
     if is_error:
-        from scipy.stats import t
-
         away = float(t.ppf(0.975, n - 1) * outcomes.std(ddof=1) / math.sqrt(n))
         return mean, (max(0.0, mean - away), mean + away)
-    square = NORMAL**2
-    middle = (mean + square / (2 * n)) / (1 + square / n)
-    away = NORMAL / (1 + square / n) * math.sqrt(mean * (1 - mean) / n + square / (4 * n * n))
-    return mean, (middle - away, middle + away)
+    exact = binomtest(int(outcomes.sum()), n).proportion_ci()
+    return mean, (float(exact.low), float(exact.high))
 
 
 def _nearest(method: Enrolling, corpus: Corpus, known: np.ndarray) -> dict[str, str]:
