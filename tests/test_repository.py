@@ -80,7 +80,8 @@ def test_the_changelog_begins_with_this_version() -> None:
         [sys.executable, ROOT / ".ci" / "check_version.py"], capture_output=True, text=True
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == f"version {__version__}, as in CHANGELOG.md\n"
+    files = "CHANGELOG.md, CITATION.cff, papers/pyproject.toml"
+    assert done.stdout == f"version {__version__}, as in {files}\n"
 
 
 def test_the_check_before_landing_can_be_run() -> None:
