@@ -41,9 +41,9 @@ SMALL: dict[str, dict[str, object]] = {  # settings that make slow methods fast
 class QuickEnsemble(MethodEnsemble):
     """Its members train for few epochs."""
 
-    def _built(self) -> list[Method]:
+    def built_members(self) -> list[Method]:
         few = {"training.epochs": 4, "training.batch_size": 16, "training.device": "cpu"}
-        members = super()._built()
+        members = super().built_members()
         return [changed(one, few if hasattr(one, "training") else {}) for one in members]
 
 

@@ -57,7 +57,7 @@ class MethodEnsemble(Method):
     def predicts_truth(self) -> bool:
         return self.read == "truth"
 
-    def _built(self) -> list[Method]:
+    def built_members(self) -> list[Method]:
         """The members, not fitted."""
         names = [name.strip() for name in self.members.split("+")]
         if self.name in names or len(set(names)) < len(names):
@@ -70,17 +70,17 @@ class MethodEnsemble(Method):
 
     def check_question(self, corpus: Corpus, question: str) -> None:
         super().check_question(corpus, question)
-        for member in self._built():
+        for member in self.built_members():
             member.check_question(corpus, question)
 
     def encodings(self, corpus: Corpus) -> dict[str, Encoding]:
-        return getattr(self, "members_", self._built())[0].encodings(corpus)
+        return getattr(self, "members_", self.built_members())[0].encodings(corpus)
 
     def _roles(self) -> list[str]:
         return self.members_[0]._roles()
 
     def learn_from(self, corpus: Corpus, validation: Corpus | None) -> None:
-        self.members_, questions = self._built(), tuple(self.learned_.questions)
+        self.members_, questions = self.built_members(), tuple(self.learned_.questions)
         for member in self.members_:
             own = self._checkpoint and self._checkpoint / f"member-{member.name}"
             member.fit(corpus, questions, validation, checkpoint=own)
@@ -152,7 +152,7 @@ class MethodEnsemble(Method):
         return super().config() | {"members": [member.config() for member in self.members_]}
 
     def restore(self, weights: dict[str, np.ndarray], config: dict[str, Any]) -> None:
-        self.members_ = self._built()
+        self.members_ = self.built_members()
         for number, (member, own) in enumerate(zip(self.members_, config["members"], strict=True)):
             member.learned_ = self.learned_
             member.restore(_own(weights, number), own)
