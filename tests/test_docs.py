@@ -71,6 +71,12 @@ def test_the_page_on_methods_lists_every_method() -> None:
     assert table_under(DOCS / "methods.md", "name") == [f"`{name}`" for name in METHODS]
 
 
+def test_every_page_stands_in_the_navigation_of_the_site() -> None:
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    pages = [str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")]
+    assert [page for page in pages if not re.search(rf": {page}$", navigation, re.M)] == []
+
+
 def test_the_site_has_a_formula_for_every_method() -> None:
     assert set(runpy.run_path(str(DOCS / "site_pages.py"))["FORMULAS"]) == set(METHODS)
 
