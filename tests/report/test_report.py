@@ -169,6 +169,8 @@ def test_a_large_crowd_is_cut_and_that_is_said() -> None:
     answers = Annotations.from_rows(rows)
     page = make_report(Corpus.build("crowd", answers.items, {"q": answers})).to_html()
     assert len(page) < 3_000_000 and "460 more are not shown" in page and "300 of 500 rows" in page
+    assert "; <code>dissensus agreement FILE</code> has them" in page
+    assert "`" not in page.split("<script")[0]
 
 
 # ---- sections ----

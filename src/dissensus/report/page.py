@@ -76,9 +76,12 @@ def to_html(
 
 
 def _points(sentences: Sequence[str]) -> str:
-    """Sentences as points; what stands between backquotes is typed."""
-    points = (CODE.sub(r"<code>\1</code>", escape(sentence)) for sentence in sentences)
-    return "".join(f"<li>{point}</li>" for point in points)
+    return "".join(f"<li>{_with_code(sentence)}</li>" for sentence in sentences)
+
+
+def _with_code(text: str) -> str:
+    """Text for HTML, with what stands between backquotes as code."""
+    return CODE.sub(r"<code>\1</code>", escape(text))
 
 
 def escape(text: str, most: int = LONGEST) -> str:
@@ -106,7 +109,7 @@ class _Page:
     def block(self, block: Block, key: str) -> str:
         if isinstance(block, Text):
             tag = "pre" if "\n" in block.text else "p"
-            return f"<{tag}>{escape(block.text)}</{tag}>\n"
+            return f"<{tag}>{_with_code(block.text)}</{tag}>\n"
         if isinstance(block, Figure):
             return self.figure(block, key)
         return self.table(block, key)
