@@ -52,3 +52,12 @@ def test_the_empty_set_and_many_values_come_back(tmp_path: Path) -> None:
     write(corpus, tmp_path / "many.csv")
     back = ds.read(tmp_path / "many.csv", item="item", annotator="annotator", answer="q")
     assert back["q"].answers() == [tuple(one) for one in sets]
+
+
+def test_declared_values_say_what_separates(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text(
+        "item,annotator,answer\na,ann,joy|fear\na,bob,calm\nb,ann,calm|joy\nb,bob,calm\n"
+    )
+    answers = ds.read(path, scale="multi-label:joy,fear,calm")["answer"]
+    assert answers.answers()[:2] == [("joy", "fear"), ("calm",)]

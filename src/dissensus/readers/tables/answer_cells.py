@@ -84,7 +84,12 @@ def ticks_of(column: Column) -> np.ndarray | None:
 
 
 def cell_values(
-    rows: Rows, column: str, question: str, counts: np.ndarray, declared: Scale | str | None
+    rows: Rows,
+    column: str,
+    question: str,
+    counts: np.ndarray,
+    declared: Scale | str | None,
+    members: Sequence[str] = (),
 ) -> tuple[list[str], bool, list[str]]:
     """The distinct texts of a column, whether they are JSON lists (sets of values), and notes.
 
@@ -93,6 +98,7 @@ def cell_values(
 
     Args:
         counts: how often each text is an answer, (n_values,).
+        members: the values that the declared scale lists.
     """
     cells = rows.columns[column]
     texts: list[str] = cells.values.to_pylist()
@@ -109,7 +115,8 @@ def cell_values(
             "column, or name a column of values (answer=, --answer)"
         )
     if lists is None and not is_set and of_sets:
-        separator = separator_of([texts[code] for code in used if texts[code].strip() != "[]"])
+        full = [texts[code] for code in used if texts[code].strip() != "[]"]
+        separator = separator_of([*full, *members])
         if separator is not None:
             lists = [[] if text.strip() == "[]" else split_cell(text, separator) for text in texts]
             notes = [f"cells split at {separator_name(separator)} into sets of values"]

@@ -78,7 +78,8 @@ def answers_of(
     declared = options.scale.get(question) if isinstance(options.scale, Mapping) else options.scale
     if declared is None and column in rows.orders:
         declared = Ordinal(rows.orders[column])
-    values, is_set, notes = cell_values(rows, column, question, counts, declared)
+    members = listed_values(declared)
+    values, is_set, notes = cell_values(rows, column, question, counts, declared, members)
     if not is_set:
         values, comma_notes = _decimal_points(values, declared, rows, options)
         missing = _missing(values, counts, declared, options, gold)
