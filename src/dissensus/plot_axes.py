@@ -10,7 +10,7 @@ import numpy as np
 from dissensus.errors import DataError
 from dissensus.report.blocks import Figure
 
-GREY: dict[str, Any] = {  # `with plt.rc_context(GREY)`: a style that prints without colour
+GREY: dict[Any, Any] = {  # `with plt.rc_context(GREY)`: a style that prints without colour
     "font.size": 9,
     "axes.spines.top": False,
     "axes.spines.right": False,
