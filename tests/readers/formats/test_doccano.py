@@ -86,3 +86,13 @@ def test_an_entry_of_a_zip_without_a_name(tmp_path: Path) -> None:
         archive.writestr("ann.jsonl", lines(["joy"], ["fear"]))
         archive.writestr(zipfile.ZipInfo(""), "x")
     assert read(path)["label"].n_rows == 2
+
+
+def test_half_a_character_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "project.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in ("ann", "bob"):
+            lines = '{"id": "1", "label": ["joy"]}\n{"id": "\\ud800", "label": ["fear"]}\n'
+            archive.writestr(f"{name}.jsonl", lines)
+    with pytest.raises(DataError, match="'id' contains a lone surrogate"):
+        read(path)

@@ -19,6 +19,7 @@ from dissensus.errors import DataError, DissensusError, counted, listed
 from dissensus.readers.delimited import of_two_rows
 from dissensus.readers.exports.folders import short_names
 from dissensus.readers.formats.survey import survey_corpus
+from dissensus.readers.json_text import Place, text_array
 from dissensus.readers.layout import Layout, matching, taken_without
 from dissensus.readers.recognition import is_survey
 from dissensus.readers.tables.cleaning import without_rejected
@@ -183,8 +184,11 @@ def rows_of(
     path: Path, header: Sequence[str], cells: Sequence[Cells], places: list[str] | None = None
 ) -> Rows:
     """A table as `Rows`."""
-    arrays = [pa.array([row[at] for row in cells], pa.string()) for at in range(len(header))]
-    facts = {} if places is None else {"place": places.__getitem__}
+    place: Place = "row {}".format if places is None else places.__getitem__
+    arrays = [
+        text_array(name, [row[at] for row in cells], path, place) for at, name in enumerate(header)
+    ]
+    facts = {} if places is None else {"place": place}
     folder = path.resolve().parent
     return make_rows(header, arrays, str(path), name=path.name, folder=folder, **facts)
 
