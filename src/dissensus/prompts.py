@@ -186,7 +186,9 @@ def answered_locally(
     if not folder.is_dir():
         raise ModelError(f"{folder}: no folder of a language model")
     try:
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        tokenizer = AutoTokenizer.from_pretrained(
+            folder, local_files_only=True, trust_remote_code=False
+        )
         model = AutoModelForCausalLM.from_pretrained(  # type: ignore[no-untyped-call]
             folder, local_files_only=True, trust_remote_code=False, use_safetensors=True
         ).eval()

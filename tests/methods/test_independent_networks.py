@@ -110,11 +110,11 @@ def test_deviations_are_those_of_the_formula(kind: str) -> None:
         else:
             uncertain = np.mean([entropy([p, 1 - p], base=2) for p in expit(mean[i])])
         for a in range(4):
-            own = features[i] @ weights["branch_0.own_features"][0, a]
+            own = features[i] @ weights["branch_0.own_features"][a, 0]
             own = (own - own.mean()) / np.sqrt(own.var() + 1e-5)
             own = np.concatenate([(1 + uncertain) * np.maximum(own, 0), mean[i]])
             deviation = (
-                own @ weights["branch_0.own_layers"][0, a] + weights["branch_0.own_biases"][0, a]
+                own @ weights["branch_0.own_layers"][a, 0] + weights["branch_0.own_biases"][a, 0]
             )
             expected = (softmax if kind == "nominal" else expit)(mean[i] + deviation)
             np.testing.assert_allclose(result[i, a], expected, **TOLERANCE)

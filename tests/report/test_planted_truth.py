@@ -61,14 +61,17 @@ def test_what_chance_gives_in_one_of_twenty_projects_may_be(case: ModuleType) ->
 
 def test_the_documentation_says_what_was_measured() -> None:
     path = AUDIT.parent / "results" / "audit.json"
-    means: dict[str, list[float]] = {}
+    cells: dict[str, list[tuple[float, int]]] = {}
     for row in json.loads(path.read_text())["rows"]:
         if row["case"] == "projects":
-            means.setdefault(row["quantity"].removeprefix("found: "), []).append(100 * row["after"])
+            of_quantity = cells.setdefault(row["quantity"].removeprefix("found: "), [])
+            of_quantity.append((100 * row["after"], row["crowds"]))
     text = " ".join((AUDIT.parents[1] / "docs" / "commands.md").read_text().split())
-    mean = {name: sum(values) / len(values) for name, values in means.items()}
+    mean = {
+        name: sum(a * n for a, n in rows) / sum(n for _, n in rows) for name, rows in cells.items()
+    }
     assert {mean[name] for name in ("constant", "contrary", "tired", "groups")} == {100}
-    copier = f"{mean['copier']:.1f} % of copiers are named ({min(means['copier']):.1f} %"
+    copier = f"{mean['copier']:.1f} % of copiers are named ({min(cells['copier'])[0]:.1f} %"
     for words in (
         f"{mean['random']:.1f} % of annotators at random", copier,
         f"{mean['honest ones accused']:.2f} % of honest annotators are named wrongly",

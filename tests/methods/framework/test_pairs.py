@@ -34,9 +34,10 @@ def _with_a_stranger() -> Corpus:
 
 def test_a_stranger_is_an_error_unless_told(heads: AnnotatorHeads) -> None:
     message = (
-        r"^not in the training corpus: annotator 'zoe'; pass unknown='mean' or 'drop' "
-        r"\(--unknown mean\), 'nearest' if they answered other items, or 'aggregate' if the "
-        r"model was fitted with aggregate=True$"
+        r"^not in the training corpus: annotator 'zoe'; enrol them if they answered some items "
+        r"\(dissensus enrol\), or pass unknown='mean', 'drop', 'nearest' \(as the annotator who "
+        r"agrees best with them\), or 'aggregate' if the model was fitted with aggregate=True "
+        r"\(--unknown\)$"
     )
     with pytest.raises(DataError, match=message):
         heads.predict(_with_a_stranger())

@@ -6,18 +6,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from torch import Tensor
 
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted, listed
-from dissensus.methods.framework.annotator_rows import RowPrior, Rows
 from dissensus.methods.framework.learned import Answers, Learned
 from dissensus.methods.framework.model_folder import item_hashes
 from dissensus.methods.framework.pairs import crossed
 from dissensus.scales import Interval, MultiLabel, Scale
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from dissensus.methods.framework.annotator_rows import RowPrior, Rows
 
 FOLDS = 10  # of a newcomer's answers, to score predictions of them
 SMALLEST = 1e-12  # probability of an answer
@@ -121,6 +124,8 @@ def newcomers_of(corpus: Corpus, learned: Learned, same: bool) -> tuple[Corpus, 
 
 def learn_newcomers(method: Enrolling, corpus: Corpus) -> list[Newcomer]:
     """Learn the rows of the annotators of a corpus, each for itself; all others stay."""
+    from dissensus.methods.framework.annotator_rows import RowPrior  # loads torch
+
     known = np.flatnonzero(method.learned_.any_answered)
     known = known[~np.isin(known, method.learned_.annotators.find(corpus.annotators))]
     weights, names = method.weights(), [n for n, own in method.annotator_rows().items() if own]
