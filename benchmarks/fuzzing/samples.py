@@ -478,7 +478,9 @@ def read_by_commands(folder: Path, corpus: Any) -> Iterator[Sample]:
         "describe.csv": command("describe"),
         "agreement.csv": command("agreement"),
         "aggregate.csv": command("aggregate"),
-        "convert.csv": lambda path: command("convert", str(path))(path.with_suffix(".xlsx")),
+        "convert.csv": lambda path: command("convert", str(path), "--overwrite")(
+            path.with_suffix(".xlsx")
+        ),
     }
     for name, read in readers.items():
         yield Sample(f"command {name}", folder / name, read)

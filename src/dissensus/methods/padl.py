@@ -71,7 +71,7 @@ class _Branch(nn.Module):
 def _drawn(n_annotators: int, *shape: int) -> Tensor:
     """First weights of two linear layers of each annotator, as torch draws them."""
     limit = 1 / math.sqrt(shape[0])
-    return torch.empty(2, n_annotators, *shape).uniform_(-limit, limit).transpose(0, 1).clone()
+    return torch.empty(2, n_annotators, *shape).uniform_(-limit, limit).transpose(0, 1).contiguous()
 
 
 def uncertainty(scale: Scale, logits: Tensor) -> Tensor:
