@@ -114,11 +114,11 @@ def jury(
         else:
             middle = np.sort(answer, axis=1)[:, [(answer.shape[1] - 1) // 2, answer.shape[1] // 2]]
             verdicts.append(np.bincount(middle.ravel(), minlength=scale.n_columns) / middle.size)
-    found = np.array(verdicts)
+    of_panels = np.array(verdicts)
     if isinstance(scale, Interval):
-        return Verdicts(scale, np.array(values), found, *np.array(ends).T)
-    low, high = ((found.cumsum(axis=1) < end - 1e-9).sum(axis=1) for end in ENDS)
-    return Verdicts(scale, scale.consensus(found), found, low, high)
+        return Verdicts(scale, np.array(values), of_panels, *np.array(ends).T)
+    low, high = ((of_panels.cumsum(axis=1) < end - 1e-9).sum(axis=1) for end in ENDS)
+    return Verdicts(scale, scale.consensus(of_panels), of_panels, low, high)
 
 
 def reweighted(

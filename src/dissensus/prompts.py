@@ -131,8 +131,8 @@ def read_reply(text: str, scale: Scale) -> Any:
     if plain in named:
         return named[plain]
     pattern = "|".join(re.escape(name) for name in sorted(named, key=len, reverse=True))
-    found = set(re.findall(rf"(?<![\w-])(?:{pattern})(?!\w)", plain))
-    return named[found.pop()] if len(found) == 1 else None
+    values = set(re.findall(rf"(?<![\w-])(?:{pattern})(?!\w)", plain))
+    return named[values.pop()] if len(values) == 1 else None
 
 
 def answers_of(

@@ -184,14 +184,14 @@ def coverage_notes(sets: Conformal, prediction: Prediction, answers: Annotations
         prediction: of the items that were calibrated on.
     """
     scale, size = prediction.scale, sets.size(prediction)
-    found = f"sets of {size:.2f} of {scale.n_columns} values on average"
+    how_large = f"sets of {size:.2f} of {scale.n_columns} values on average"
     if isinstance(scale, Interval):
-        found = f"intervals of {size:.3g} of {scale.high - scale.low:g} on average"
+        how_large = f"intervals of {size:.3g} of {scale.high - scale.low:g} on average"
     elif sets.of == "distribution":
-        found = f"within {size:.2f} of those predicted"
+        how_large = f"within {size:.2f} of those predicted"
     if math.isinf(sets.margin_):
-        found = f"everything, because {sets.n_units_} items are too few"
-    lines = [f"{sets.coverage:.0%} coverage of {COVERED[sets.of]}: {found}"]
+        how_large = f"everything, because {sets.n_units_} items are too few"
+    lines = [f"{sets.coverage:.0%} coverage of {COVERED[sets.of]}: {how_large}"]
     if sets.of != "answer" or answers.annotator is None:
         return lines
     scores, item, _ = sets.scores(prediction, answers)
@@ -260,5 +260,5 @@ def _pair_of(prediction: Prediction, answers: Annotations, item: np.ndarray) -> 
     keys, order = np.unique(pairs.item.astype(np.int64) * n + pairs.annotator, return_index=True)
     wanted = item.astype(np.int64) * n + annotator
     at = np.searchsorted(keys, wanted)
-    found = (item >= 0) & (annotator >= 0) & np.isin(wanted, keys)
-    return np.where(found, order[np.minimum(at, len(keys) - 1)] if len(keys) else -1, -1)
+    is_predicted = (item >= 0) & (annotator >= 0) & np.isin(wanted, keys)
+    return np.where(is_predicted, order[np.minimum(at, len(keys) - 1)] if len(keys) else -1, -1)
