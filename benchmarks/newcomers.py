@@ -1,6 +1,8 @@
 """How well are annotators predicted who come after the training, with 0 to 50 answers?
 
     python benchmarks/newcomers.py run [--only jester5k]     some minutes a corpus, on a CPU
+    python benchmarks/newcomers.py pack                      corpora as vectors, into gpu-kit, for
+                                                             a machine without DISSENSUS_DATA
     python benchmarks/newcomers.py coverage                  of intervals, half a minute
     python benchmarks/newcomers.py show
 
@@ -8,9 +10,9 @@ Some annotators are held out, and a share of the items, which no answer is learn
 newcomer is enrolled with the first k of their answers to the other items, and predicted on the
 items held out: as all annotators together ("mean"), as the nearest known annotator ("nearest"),
 enrolled ("enrol"), and by attributes alone, where the corpus has some. Means over newcomers, in
-brackets the standard error of the difference from the mean of all. The corpora are in
-DISSENSUS_DATA. Coverage: how often the interval of the expected score has the mean score of 400
-items, for 50 newcomers of a simulated crowd, with annotator-logistic.
+brackets the standard error of the difference from the mean of all, over the newcomers of all
+seeds. The corpora are in DISSENSUS_DATA. Coverage: how often the interval of the expected score has
+the mean score of 400 items, for 50 newcomers of a simulated crowd, with annotator-logistic.
 """
 
 from __future__ import annotations
@@ -19,11 +21,15 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import replace
+from itertools import product
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from dissensus import Annotations, Corpus, Prediction, datasets
 from dissensus.methods import build
@@ -35,6 +41,7 @@ sys.path[:0] = [str(Path(__file__).parent)]
 from keeping import keep, kept  # noqa: E402
 
 NAME = "newcomers"
+KIT = Path("gpu-kit", NAME)
 SIZES = (0, 1, 2, 5, 10, 20, 50)
 LOSS, ACCURACY, ERROR = "cross-entropy", "annotator accuracy", "annotator error"
 CORPORA: dict[str, dict[str, Any]] = {  # folder and corpus, question, newcomers, method, and
@@ -49,6 +56,8 @@ CORPORA: dict[str, dict[str, Any]] = {  # folder and corpus, question, newcomers
 
 def corpus_of(name: str) -> Corpus:
     """The question of a corpus, with annotators who answered it."""
+    if (packed := KIT / name.replace("/", "-")).exists():
+        return Corpus.load(packed)
     given = CORPORA[name]
     folder, _, part = name.partition("/")
     path = Path(os.environ["DISSENSUS_DATA"], folder)
@@ -57,6 +66,15 @@ def corpus_of(name: str) -> Corpus:
     n_answers = corpus[given["question"]].per_annotator()
     most = np.argsort(-n_answers, kind="stable")[: given.get("most", (n_answers > 0).sum())]
     return corpus.select(annotators=np.sort(most))
+
+
+def pack() -> None:
+    """Write the corpora with one vector for each item, so that no encoder is needed."""
+    sys.path.append(str(Path(__file__).with_name("gpu")))
+    from crowds import by_item
+
+    for name in CORPORA:
+        by_item(corpus_of(name)).save(KIT / name.replace("/", "-"), overwrite=True)
 
 
 def parts(name: str, corpus: Corpus, seed: int) -> tuple[Corpus, Corpus, Corpus]:
@@ -97,6 +115,7 @@ def cross_entropy(prediction: Prediction, answers: Annotations) -> float:
 
 def measured(name: str, method: str, seed: int) -> Iterator[dict[str, Any]]:
     """The scores of each newcomer, by how they are predicted."""
+    torch.set_num_threads(1)
     question = CORPORA[name]["question"]
     train, early, test = parts(name, corpus_of(name), seed)
     metric = ERROR if test[question].scale.kind == "interval" else ACCURACY
@@ -151,27 +170,32 @@ def coverage(kind: str, size: int, seed: int = 3) -> dict[str, Any]:
     return {"scale": kind, "answers": size, "newcomers": len(names) - 30, "covered": hits}
 
 
+def cell_rows(cell: tuple[str, str, int]) -> list[dict[str, Any]]:
+    return list(measured(*cell))
+
+
 def table_lines(rows: list[dict[str, Any]]) -> Iterator[str]:
     """Means over newcomers as Markdown: cross-entropy, accuracy or error."""
     yield "| corpus, method, predicted as | " + " | ".join(map(str, SIZES)) + " |"
     yield "|---" + "|--:" * len(SIZES) + "|"
     for name, method in dict.fromkeys((row["corpus"], row["method"]) for row in rows):
         of_method = [r for r in rows if (r["corpus"], r["method"]) == (name, method)]
-        usual = next(r for r in of_method if r["predicted"] == "mean")
+        usual = {r["seed"]: r for r in of_method if r["predicted"] == "mean"}
         for way in dict.fromkeys(row["predicted"] for row in of_method):
             cells = []
             for size in SIZES:
-                found = [r for r in of_method if (r["predicted"], r["answers"]) == (way, size)]
-                cells.append(_cell(found[0], usual) if found else "")
+                here = [r for r in of_method if (r["predicted"], r["answers"]) == (way, size)]
+                cells.append(_cell(here, usual) if len(here) == len(usual) else "")
             yield f"| {name}, `{method}`, {way} | {' | '.join(cells)} |"
 
 
-def _cell(row: dict[str, Any], usual: dict[str, Any]) -> str:
-    metric = ACCURACY if ACCURACY in row else ERROR
-    text = f"{np.mean(row[LOSS]):.3f}, {np.mean(row[metric]):.3f}"
-    if row is usual:
+def _cell(rows: list[dict[str, Any]], usual: dict[int, dict[str, Any]]) -> str:
+    metric = ACCURACY if ACCURACY in rows[0] else ERROR
+    of_newcomers = [np.concatenate([row[name] for row in rows]) for name in (LOSS, metric)]
+    text = f"{of_newcomers[0].mean():.3f}, {of_newcomers[1].mean():.3f}"
+    if rows[0] is usual[rows[0]["seed"]]:
         return text
-    away = np.subtract(row[LOSS], usual[LOSS])
+    away = np.concatenate([np.subtract(row[LOSS], usual[row["seed"]][LOSS]) for row in rows])
     return f"{text} ({away.std(ddof=1) / np.sqrt(len(away)):.3f})"
 
 
@@ -179,23 +203,38 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("stage", choices=("run", "coverage", "show"))
+    parser.add_argument("stage", choices=("run", "coverage", "pack", "show"))
     parser.add_argument("--only", nargs="+", choices=CORPORA, default=list(CORPORA))
     parser.add_argument("--methods", nargs="+", default=["annotator-heads"])
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seeds", nargs="+", type=int, default=[1])
+    parser.add_argument("--processes", type=int, default=2)
     given = parser.parse_args()
-    for name in given.only if given.stage == "run" else ():
-        for method in given.methods:
-            cell = (name, method, given.seed)
-            new, before = list(measured(*cell)), kept(NAME)
-            others = [r for r in before["rows"] if (r["corpus"], r["method"], r["seed"]) != cell]
-            keep(NAME, "newcomers.py run", {**_found(before), "rows": [*others, *new]})
+    if given.stage == "pack":
+        pack()
+        return
+    if given.stage == "run":
+        run(list(product(given.only, given.methods, given.seeds)), given.processes)
     if given.stage == "coverage":
         cells = [coverage(kind, n) for kind in ("nominal", "interval") for n in SIZES[3:6]]
         keep(NAME, "newcomers.py run", {**_found(kept(NAME)), "coverage": cells})
     print(*table_lines(kept(NAME)["rows"]), sep="\n")
     for cell in kept(NAME).get("coverage", ()):
         print("{scale}, {answers} answers: {covered} of {newcomers} intervals cover".format(**cell))
+
+
+def run(cells: list[tuple[str, str, int]], processes: int) -> None:
+    """Measure these cells, and keep the rows of each when it ends, in the order of the corpora."""
+    with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
+        futures = {pool.submit(cell_rows, cell): cell for cell in cells}
+        for future in as_completed(futures):
+            cell = futures[future]
+            if future.exception():
+                print(f"{cell}: {future.exception()}", flush=True)
+                continue
+            rows = [r for r in kept(NAME)["rows"] if (r["corpus"], r["method"], r["seed"]) != cell]
+            rows += future.result()
+            rows.sort(key=lambda row: (list(CORPORA).index(row["corpus"]), row["method"]))
+            keep(NAME, "newcomers.py run", {**_found(kept(NAME)), "rows": rows})
 
 
 def _found(content: dict[str, Any]) -> dict[str, Any]:
