@@ -52,8 +52,16 @@ FORMULAS = {
     "p(y | x) = mean over a, weighted by 1 - entropy of p_a",
     "padl": "shared logits ~ N(mu(x), sigma(x)^2)\nlogits of a ~ N(mu(x) + delta_a(x), sigma_a^2)",
     "crowd-layer": "p(c | x) = softmax(f(x))\nlogits of a = M_a p(. | x), M_a = I at first",
+    "conal": "logits of a = (w M + (1 - w) M_a) p(. | x), w = sigmoid(u_a . v(x))\n"
+    "loss = -log p(y | x, a) - l sum over a of |M_a - M|",
+    "union-net": "loss = -log sum over c of p(c | x) P(a, y | c), P a softmax over all (a, y)\n"
+    "p(y | x, a) = sum over c of p(c | x) P(y | a, c)",
     "annotator-confusions": "p(y | x, a) = sum over c of p(c | x) P_a(c, y)\n"
     "P_a = softmax(S + D_a), D_a ~ N(0, spread^2)",
+    "geo-f": "p(y | x, a) = sum over c of p(c | x) P_a(c, y)\n"
+    "loss = -log p(y | x, a) - l log det of F'F, F the classes of a batch, (items, values)",
+    "geo-w": "p(y | x, a) = sum over c of p(c | x) P_a(c, y)\n"
+    "loss = -log p(y | x, a) - l log det of W'W, W all P_a, (annotators and answers, classes)",
     "joint-em": "loss = -log sum over c of p(c | x) prod over a of P_a(c, answer of a)",
     "madl": "p(y | x, a) = sum over c of p(c | x) P(c, y | x, a)\n"
     "P from embeddings of x and a, and their product",

@@ -20,8 +20,8 @@ from dissensus.testing import example_corpus
 from tests.crowds import SCALES, others_slow
 
 ROWS = ("annotator-heads", "annotator-embedding", "annotator-onehot", "annotator-queries",
-        "annotator-logistic", "base-heads", "padl", "d-lema", "crowd-layer", "annotator-confusions",
-        "joint-em", "madl", "annot-mix", "method-ensemble")  # fmt: skip
+        "annotator-logistic", "base-heads", "padl", "d-lema", "crowd-layer", "conal", "union-net",
+        "annotator-confusions", "joint-em", "madl", "annot-mix", "method-ensemble")  # fmt: skip
 QUICK = {"encoder": "features", "training.epochs": 6, "training.device": "cpu"}
 LONG = {"training.epochs": 40, "training.learning_rate": 1e-2}
 NAME = "Zoë-42"

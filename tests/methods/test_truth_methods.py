@@ -12,18 +12,19 @@ from scipy import stats
 from scipy.special import log_softmax, logsumexp, softmax
 
 from dissensus import Corpus
-from dissensus.methods import AnnotatorConfusions, AnnotMix, JointEm, Madl, method
+from dissensus.methods import AnnotatorConfusions, AnnotMix, JointEm, Madl, build, method
 from dissensus.methods.framework.truth_method import TruthMethod
 from dissensus.testing import quick
 from dissensus.training import Outputs, Training
 from tests.crowds import SCALES, confused_crowd, feature_crowd, few_answers, others_slow
 
-NAMES = ("crowd-layer", "annotator-confusions", "joint-em", "madl", "annot-mix")
+NAMES = ("crowd-layer", "conal", "union-net", "annotator-confusions", "geo-f", "geo-w", "joint-em",
+         "madl", "annot-mix")  # fmt: skip
 TOLERANCE: dict[str, Any] = {"rtol": 1e-4, "atol": 1e-6}
 
 
 def _fitted(name: str, corpus: Corpus, **settings: Any) -> TruthMethod:
-    fitted = quick(method(name)().set_params(**settings)).fit(corpus)
+    fitted = quick(build(name).set_params(**settings)).fit(corpus)
     assert isinstance(fitted, TruthMethod)
     return fitted
 
@@ -55,6 +56,24 @@ def _crowd_layer(weights: dict[str, np.ndarray], features: np.ndarray) -> np.nda
     _, log_truth = _log_truth(weights, features)
     logits = [np.exp(log_truth) @ matrix for matrix in weights["matrix_0"]]
     return softmax(np.stack(logits, axis=1), axis=-1)
+
+
+def _conal(weights: dict[str, np.ndarray], features: np.ndarray) -> np.ndarray:
+    hidden, log_truth = _log_truth(weights, features)
+    items = hidden @ weights["item.weight"].T + weights["item.bias"]
+    logits = np.zeros((len(items), len(weights["annotators"]), 3))
+    for i, of_item in enumerate(items):
+        for a, own in enumerate(weights["annotators"]):
+            cosine = of_item @ own / np.linalg.norm(of_item) / np.linalg.norm(own)
+            share = 1 / (1 + np.exp(-cosine))
+            matrix = share * weights["common_0"] + (1 - share) * weights["own_0"][a]
+            logits[i, a] = np.exp(log_truth[i]) @ matrix
+    return softmax(logits, axis=-1)
+
+
+def _union_net(weights: dict[str, np.ndarray], features: np.ndarray) -> np.ndarray:
+    _, log_truth = _log_truth(weights, features)
+    return _seen(log_truth, log_softmax(weights["transition_0"], axis=-1))
 
 
 def _annotator_confusions(weights: dict[str, np.ndarray], features: np.ndarray) -> np.ndarray:
@@ -110,6 +129,10 @@ def _annot_mix(weights: dict[str, np.ndarray], features: np.ndarray) -> np.ndarr
 
 FORMULAS = {
     "crowd-layer": _crowd_layer,
+    "conal": _conal,
+    "union-net": _union_net,
+    "geo-f": _annotator_confusions,
+    "geo-w": _annotator_confusions,
     "annotator-confusions": _annotator_confusions,
     "joint-em": _joint_em,
     "madl": _madl,
@@ -145,7 +168,7 @@ def test_the_truth_and_the_confusions_are_found(name: str) -> None:
     train, confusion = confused_crowd()
     test, _ = confused_crowd(seed=1)
     gold = test.gold["q"].answer
-    fitted = method(name)().set_params(encoder="features")
+    fitted = build(name).set_params(encoder="features")
     fitted.fit(train)
     prediction = fitted.predict(test, annotators="all", same_annotators=True)["q"]
     assert np.mean(prediction.consensus == gold) > 0.88
@@ -244,6 +267,55 @@ def test_annot_mix_minimises_the_loss_of_both_answers() -> None:
     log_shares = log_softmax(raw, axis=1)
     soft = shares[:, :1] * np.eye(3)[answer] + shares[:, 1:] * np.eye(3)[other]
     assert (value / total).item() == pytest.approx(-(soft * log_shares)[:3].sum() / 3)
+
+
+@pytest.mark.parametrize("name", ["conal", "union-net", "geo-f", "geo-w"])
+def test_the_loss_of_a_batch_is_that_of_the_paper(name: str) -> None:
+    """With weights that are drawn at random, without dropout."""
+    corpus = feature_crowd(n_items=20, n_annotators=5)
+    fitted = _fitted(name, corpus, dropout=0.0)
+    generator = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        for weight in fitted.network_.parameters():
+            weight.add_(torch.randn(weight.shape, generator=generator))
+    item, annotator = np.arange(12), np.arange(12) % 5
+    rows = corpus["q"].take(np.flatnonzero(np.isin(corpus["q"].item, item)))
+    item, annotator, answer = rows.item, rows.annotator_codes("test"), rows.answer
+    batch: Any = SimpleNamespace(
+        pooled={"x": torch.tensor(_features(corpus)[:12]).float()},
+        share=torch.ones(12),
+        annotators=torch.arange(5),
+        targets={},
+        rows=SimpleNamespace(
+            item=torch.tensor(item),
+            annotator=torch.tensor(annotator),
+            answer={"q": torch.tensor(answer.astype(np.int64))},
+            weight={"q": torch.ones(len(item))},
+        ),
+    )
+    network: Any = fitted.network_.train()
+    (loss,) = fitted.losses(fitted.sizes_)
+    value, total = loss.weighted(network.forward(batch), batch)
+    weights = fitted.weights()
+    log_truth = _log_truth(weights, _features(corpus)[:12])[1]
+    answers = FORMULAS[name](weights, _features(corpus)[:12])
+    expected = -np.log(answers[item, annotator, answer]).mean()
+    if name == "conal":  # minus the norms of all differences
+        differences = weights["own_0"] - weights["common_0"]
+        expected -= 1e-5 * sum(np.linalg.norm(matrix) for matrix in differences)
+    elif name == "union-net":  # over the pairs of annotators and answers, for each class
+        joint = softmax(weights["transition_0"].transpose(1, 0, 2).reshape(3, -1), axis=1)
+        union = np.exp(log_truth) @ joint  # (n_items, n_annotators * n_values)
+        expected = -np.log(union[item, annotator * 3 + answer]).mean()
+    else:
+        matrices = softmax(weights["shared_0"] + weights["own_0"], axis=2)
+        stacked = np.concatenate([matrix.T for matrix in matrices])  # W, (5 * 3, 3)
+        probabilities, n = (np.exp(log_truth), 12) if name == "geo-f" else (stacked, 5)
+        gram = probabilities.T @ probabilities / n + 1e-4 * np.eye(3)
+        n_answers = np.bincount(corpus["q"].annotator_codes("test"), minlength=5)
+        prior = (weights["own_0"] ** 2).sum(axis=(1, 2)) / n_answers / 2 / 10**2
+        expected += prior[annotator].mean() - 0.001 * np.log(np.linalg.det(gram))
+    assert (value / total).item() == pytest.approx(expected, rel=1e-4)
 
 
 # ---- what is refused ----

@@ -60,7 +60,8 @@ def compare(
         output (-o): Folder for fits and results; a stopped comparison resumes in it.
         methods: Methods to compare, separated by commas (default: all that can learn from FILE,
             except bayesian, annotator-embedding, d-lema, grid-density, base-heads, padl,
-            crowd-layer, annotator-confusions, joint-em, madl, annot-mix, method-ensemble).
+            crowd-layer, conal, union-net, annotator-confusions, geo-f, geo-w, joint-em, madl,
+            annot-mix, method-ensemble).
         protocol: official, k-fold or repeated (default: official if FILE has an official split,
             else k-fold).
         folds: Number of folds, for k-fold and repeated.

@@ -12,6 +12,7 @@ from .bayesian import Bayesian as Bayesian
 from .choice import Choice as Choice
 from .choice import chosen_method as chosen_method
 from .choice import has_truth as has_truth
+from .conal import Conal as Conal
 from .crowd_layer import CrowdLayer as CrowdLayer
 from .d_lema import DLema as DLema
 from .framework.annotator_method import AnnotatorMethod as AnnotatorMethod
@@ -51,3 +52,4 @@ from .seed_ensemble import SeedEnsemble as SeedEnsemble
 from .single import Single as Single
 from .soft_label import SoftLabel as SoftLabel
 from .soft_label_mtl import SoftLabelMtl as SoftLabelMtl
+from .union_net import UnionNet as UnionNet

@@ -24,6 +24,7 @@ class _ConfusionsNet(TruthNet):
         super().__init__(sizes, method)
         self.precision = 1 / method.spread**2
         self.trace = method.trace
+        self.class_volume, self.confusion_volume = method.class_volume, method.confusion_volume
         for number, (question, scale) in enumerate(sizes.scales.items()):
             shared = diagonal_logits(scale.n_columns, method.accuracy)
             own = torch.zeros(sizes.n_annotators, *shared.shape)
@@ -38,14 +39,24 @@ class _ConfusionsNet(TruthNet):
         annotator = batch.annotators[batch.rows.annotator]  # (n_rows,) codes
         rows = {}
         for number, (question, logits) in enumerate(truth.items()):
-            own = getattr(self, f"own_{number}")[annotator]  # (n_rows, n_values, n_values)
-            confusion = (getattr(self, f"shared_{number}") + own).log_softmax(dim=-1)
+            shared, every = getattr(self, f"shared_{number}"), getattr(self, f"own_{number}")
+            own = every[annotator]  # (n_rows, n_values, n_values)
+            confusion = (shared + own).log_softmax(dim=-1)
             rows[question] = seen_through(logits.log_softmax(dim=-1)[batch.rows.item], confusion)
             if self.training:
                 trace = confusion.diagonal(dim1=-2, dim2=-1).exp().mean(dim=-1)
                 n_answers = getattr(self, f"n_answers_{number}")[annotator]
                 squares = own.square().sum(dim=(-2, -1)) / n_answers
                 penalty = 0.5 * self.precision * squares + self.trace * trace
+                if self.class_volume:
+                    classes, share = logits.softmax(dim=-1), batch.share / batch.share.sum()
+                    volume = log_determinant(classes.T @ (classes * share[:, None]))
+                    penalty = penalty - self.class_volume * volume
+                if self.confusion_volume:
+                    matrices = (shared + every).softmax(dim=-1)  # (n_annotators, truth, answer)
+                    products = matrices @ matrices.transpose(1, 2)
+                    volume = log_determinant(products.mean(dim=0))
+                    penalty = penalty - self.confusion_volume * volume
                 rows[f"{question}{PENALTY}"] = penalty
         return rows
 
@@ -65,15 +76,26 @@ class AnnotatorConfusions(TruthMethod):
         spread: the standard deviation of the prior of deviations.
         trace: the weight of the mean trace of the confusion matrices in the loss. Above 0, of all
             matrices that explain the answers those are learned that are furthest from the identity.
+        class_volume: the weight of the volume of class probabilities in the loss, which is to be
+            large: the logarithm of the determinant of F'F, F being those of a batch, (n_items,
+            n_values).
+        confusion_volume: the same of all confusion matrices, side by side.
+
+    `geo-f` and `geo-w` are this method without the trace and almost without the prior, and with one
+    of the two volumes: GeoCrowdNet(F) and (W).
 
     Reference: Tanno, Saeedi, Sankaranarayanan, Alexander & Silberman (2019), Learning from Noisy
     Labels by Regularized Estimation of Annotator Confusion, CVPR, arXiv 1902.03680; there, matrices
-    are independent and the trace has the weight .01.
+    are independent and the trace has the weight .01. Volumes: Ibrahim, Nguyen & Fu (2023), Deep
+    Learning From Crowdsourced Labels: Coupled Cross-Entropy Minimization, Identifiability, and
+    Regularization, ICLR, arXiv 2306.03288.
     """
 
     accuracy: float = 0.8
     spread: float = 1.0
     trace: float = 0.01
+    class_volume: float = 0.0
+    confusion_volume: float = 0.0
     training: Training = Training(epochs=20, least_steps=1000, learning_rate=1e-2)
     name: ClassVar[str] = "annotator-confusions"
     choices: ClassVar[Choices] = {**TRUNK_CHOICES, "spread": (0.3, 1.0, 3.0)}
@@ -81,6 +103,8 @@ class AnnotatorConfusions(TruthMethod):
         "accuracy": "above 0 and below 1",
         "spread": "above 0",
         "trace": "at least 0",
+        "class_volume": "at least 0",
+        "confusion_volume": "at least 0",
     }
 
     @property
@@ -92,3 +116,18 @@ class AnnotatorConfusions(TruthMethod):
 
     def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
         return tuple(penalised(loss) for loss in super().losses(sizes))
+
+
+def log_determinant(products: Tensor) -> Tensor:
+    """The logarithm of the determinant of mean products of probabilities, (n_values, n_values), to
+    which 1e-4 of the identity is added, since it may be singular.
+
+    It is found by elimination, whose steps can be stacked, and captured on a GPU.
+    """
+    left = products + 1e-4 * torch.eye(len(products)).to(products)
+    total = products.new_zeros(())
+    for _ in range(len(products)):
+        pivot, column = left[0, 0], left[1:, 0]
+        total = total + pivot.log()
+        left = left[1:, 1:] - torch.outer(column, column) / pivot
+    return total

@@ -33,7 +33,11 @@ METHODS: dict[str, tuple[str, str]] = {
     "d-lema": ("d_lema", "DLema"),
     "padl": ("padl", "Padl"),
     "crowd-layer": ("crowd_layer", "CrowdLayer"),
+    "conal": ("conal", "Conal"),
+    "union-net": ("union_net", "UnionNet"),
     "annotator-confusions": ("annotator_confusions", "AnnotatorConfusions"),
+    "geo-f": ("annotator_confusions", "AnnotatorConfusions"),
+    "geo-w": ("annotator_confusions", "AnnotatorConfusions"),
     "joint-em": ("joint_em", "JointEm"),
     "madl": ("madl", "Madl"),
     "annot-mix": ("annot_mix", "AnnotMix"),
@@ -43,12 +47,14 @@ METHODS: dict[str, tuple[str, str]] = {
 PRESETS: dict[str, dict[str, Any]] = {  # settings of methods that are another one with these:
     "base-heads": {"common": False, "hidden": (256,)},  # Base of QuMATL (Zhang et al. 2025)
     "logistic-votes": {"target": "soft-vote"},
+    "geo-f": {"trace": 0.0, "spread": 10.0, "class_volume": 0.001},
+    "geo-w": {"trace": 0.0, "spread": 10.0, "confusion_volume": 0.001},
 }
 ON_REQUEST = (  # `dissensus compare` fits these only if they are named:
     *("bayesian", "annotator-embedding", "d-lema", "grid-density"),  # slow ones,
-    "base-heads",  # annotator-heads with other settings, and
-    *("padl", "crowd-layer", "annotator-confusions", "joint-em", "madl", "annot-mix"),  # models of
-    "method-ensemble",  # a truth, which many corpora do not have
+    "base-heads",  # annotator-heads with other settings, and models of a truth, which many
+    *("padl", "crowd-layer", "conal", "union-net", "annotator-confusions", "geo-f"),  # corpora
+    *("geo-w", "joint-em", "madl", "annot-mix", "method-ensemble"),  # do not have
 )
 
 
