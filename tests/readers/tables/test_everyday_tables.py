@@ -196,12 +196,6 @@ TABLES = [
         40, 3, "arousal valence",
     ),
     Everyday(
-        "sliders, their mean and deviation",
-        "stimulus,P1,P2,P3,P4,P5,P6,Mean,SD",
-        [(f"s{n}", *row, row.mean().round(2), row.std().round(2)) for n, row in enumerate(SLIDERS)],
-        30, 6,
-    ),
-    Everyday(
         "attributes of annotators in every row",
         "instance_id,user_id,text,offensiveness,gender,race,age,education",
         [
@@ -343,6 +337,12 @@ def test_attributes_of_annotators_who_have_a_row_each(tmp_path: Path) -> None:
 
 
 AMBIGUOUS = [
+    Everyday(
+        "sliders, their mean and deviation",
+        "stimulus,P1,P2,P3,P4,P5,P6,Mean,SD",
+        [(f"s{n}", *row, row.mean().round(2), row.std().round(2)) for n, row in enumerate(SLIDERS)],
+        30, 6,
+    ),
     Everyday(
         "percentages",
         "item,pct_yes,pct_no,n",

@@ -51,7 +51,7 @@ from dissensus.readers.tables.column_names import (
     words_of,
 )  # fmt: skip
 from dissensus.readers.tables.rows import FEW_VALUES, Rows
-from dissensus.readers.tables.structure import LARGEST_RATING, MOST
+from dissensus.readers.tables.structure import MOST
 from dissensus.readers.tables.vote_columns import ask_about_sums, may_be_counts, propose_votes
 from dissensus.scales import as_numbers
 
@@ -120,13 +120,6 @@ def _is_scale(rows: Rows, names: Sequence[str]) -> bool:
         if len(n_columns) > FEW_VALUES and shared[filled].sum() < MOST * len(filled):
             return False
     return len(n_columns) <= max(FEW_VALUES, SHARE * n_filled)
-
-
-def _are_sliders(rows: Rows, names: Sequence[str]) -> bool:
-    """Whether columns that are called by a letter, as P1 is, have whole numbers up to 100."""
-    numbers = as_numbers(_words(rows, names))
-    whole = numbers is not None and all(n % 1 == 0 and 0 <= n <= LARGEST_RATING for n in numbers)
-    return whole and not any(name.isdigit() for name in names)
 
 
 # ---- annotators by their names ----
@@ -218,8 +211,7 @@ def propose_annotators(rows: Rows, layout: Layout) -> Layout | None:
     numbers = [str(number) for number in range(len(likely) + 1)]
     if list(rows.columns) in (numbers[:-1], numbers[1:]) and gaps < 2 and len(likely) < MANY:
         return None  # "0,1,2" may be the header of a long table without column names
-    fits = _is_scale(rows, likely) or _are_sliders(rows, likely)
-    return Layout(annotators=tuple(likely)) if fits else None
+    return Layout(annotators=tuple(likely)) if _is_scale(rows, likely) else None
 
 
 def _check_pair(rows: Rows, names: Sequence[str]) -> None:
@@ -448,27 +440,11 @@ def _propose_cells(rows: Rows, layout: Layout) -> Layout | None:
         if not has_annotator
     ]
     answers = [name for name in repeating if name in (layout.answer or has_answer)]
-    if not answers and not layout.states_answers and not has_annotator:
-        for name in has_answer:
-            _check_digits(rows, name)
     if not answers and not layout.answer:
         if (objects := _propose_objects(rows, layout, cells)) is not None:
             return objects
         answers = [name for name in repeating if has_word_of_answers(name)]
     return Layout(answer=tuple(answers[:1]), cells="lists") if answers else None
-
-
-def _check_digits(rows: Rows, name: str) -> None:
-    """Refuse numbers of as many digits each, which may be an answer each: 00132."""
-    values = [str(value).strip() for value in rows.columns[name].words]
-    sizes = {len(value) for value in values if value.isdecimal()}
-    if len(sizes) == 1 and sizes < {*range(3, 20)} and all(map(str.isdecimal, values)):
-        if any(value.startswith("00") for value in values):
-            digits = Layout(answer=(name,), cells="digits")
-            ways = {"if each digit is an answer": digits, "if not": Layout(answer=(name,))}
-            raise UnclearError.of(
-                f"{rows.path}: numbers of {name!r} have {max(sizes)} digits each", rows.path, ways
-            )
 
 
 def _keys_of(entries: list[Any]) -> list[str]:
@@ -525,17 +501,9 @@ def objects_of(cells: Sequence[Any]) -> Objects | None:
 
 def _propose_votes(rows: Rows, layout: Layout) -> Layout | None:
     """Counts, where no columns are annotators by their names and none contains their names."""
-    return propose_votes(rows, layout) if _are_unnamed(rows, layout) else None
-
-
-def _are_unnamed(rows: Rows, layout: Layout) -> bool:
     sure = _surely_annotators(rows, _free(rows, layout))
-    return len(sure) < 2 and first_named("annotator", rows, sure) is None
-
-
-def _ask_about_sums(rows: Rows, layout: Layout) -> None:
-    if _are_unnamed(rows, layout):
-        ask_about_sums(rows, layout)
+    unnamed = len(sure) < 2 and first_named("annotator", rows, sure) is None
+    return propose_votes(rows, layout) if unnamed else None
 
 
 PROPOSERS: tuple[Callable[[Rows, Layout], Layout | None], ...] = (
@@ -545,5 +513,5 @@ PROPOSERS: tuple[Callable[[Rows, Layout], Layout | None], ...] = (
     _propose_votes,
     propose_annotators,
     _propose_single,
-    _ask_about_sums,
+    ask_about_sums,
 )

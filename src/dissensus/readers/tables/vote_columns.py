@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dissensus.errors import DataError, NoAnswersError, counted, listed
+from dissensus.errors import DataError, counted, listed
 from dissensus.readers.layout import Layout, UnclearError
 from dissensus.readers.tables.answers import listed_values
 from dissensus.readers.tables.column_names import (
@@ -21,6 +21,7 @@ from dissensus.readers.tables.column_names import (
     WORDS,
     answer_named,
     families,
+    first_named,
     plain,
 )
 from dissensus.readers.tables.rows import Rows
@@ -48,12 +49,11 @@ class Votes:
 
 
 def propose_votes(rows: Rows, layout: Layout) -> Layout | None:
-    """A layout of counts; None if this is not a vote table. Shares are refused."""
+    """A layout of counts; None if this is not a vote table."""
     numbers = numbers_of(rows, layout)
     if not 1 < len(numbers) <= MOST_COUNTS:
         return None
     counts = _counts(numbers)
-    _refuse_shares(rows, numbers, counts)
     return Layout(format="votes", answer=tuple(counts)) if counts else None
 
 
@@ -181,36 +181,26 @@ def _counts(numbers: Numbers) -> list[str]:
 
 
 def ask_about_sums(rows: Rows, layout: Layout) -> None:
-    """Refuse columns whose sum is another one, if no name says whether they are counts."""
+    """Refuse columns with the same sum in every row, or whose sum is another one: percentages, or
+    counts if no name says so."""
     numbers = numbers_of(rows, layout)
-    whole = {name: one for name, one in numbers.items() if (one % 1 == 0).all()}
-    many = len(whole) > MOST_COUNTS or rows.n_rows < FEW_ROWS
-    name, counts = ("", []) if many else _summed(whole, named=False)
-    if counts:
-        answer = answer_named(rows, counts)
-        ways = {f"if {answer!r} is the answer": Layout(answer=(answer,))} if answer else {}
-        ways |= {
-            "if they are counts of answers": Layout(format="votes", answer=tuple(counts)),
-            "if each is an annotator": Layout(annotators=tuple(counts)),
-            "if each is a question": Layout(answer=tuple(counts)),
-        }
-        about = f"{rows.path}: {name!r} is the sum of {listed(counts)}"
-        raise UnclearError.of(about, rows.path, ways)
-
-
-def _refuse_shares(rows: Rows, numbers: Numbers, counts: Sequence[str]) -> None:
-    """Refuse shares or percentages of answers, whose majority would be read as the answers."""
-    names = [] if counts else _constant(numbers)
-    cells = _cells(numbers, names)
-    if not names or round(float(np.median(cells.sum(axis=1)))) not in ROUNDED:
+    many = not 1 < len(numbers) <= MOST_COUNTS or rows.n_rows < FEW_ROWS
+    if many or first_named("annotator", rows) is not None:
         return
-    if cells.max() <= 1 and (cells % 1 == 0).all():
+    whole = {name: one for name, one in numbers.items() if (one % 1 == 0).all()}
+    total, counts = _summed(whole, named=False)
+    counts = counts or _constant(numbers)
+    if not counts or _cells(numbers, counts).max() <= 1 and {*counts} <= whole.keys():
         return  # boxes, one of which is ticked
-    raise NoAnswersError(
-        f"{rows.path}: {listed(names)} have the same sum in every row, as percentages do; they do "
-        "not say how many annotators answered: write counts of answers, or, if these are counts, "
-        'use format="votes" (--format votes); or name a column of answers (answer=, --answer)'
-    )
+    answer = answer_named(rows, counts)
+    ways = {f"if {answer!r} is the answer": Layout(answer=(answer,))} if answer else {}
+    ways |= {
+        "if they are counts of answers": Layout(format="votes", answer=tuple(counts)),
+        "if each is an annotator": Layout(annotators=tuple(counts)),
+        "if each is a question": Layout(answer=tuple(counts)),
+    }
+    what = f"{total!r} is the sum of" if total else "the sum is the same in every row of"
+    raise UnclearError.of(f"{rows.path}: {what} {listed(counts)}", rows.path, ways)
 
 
 def _counted_values(counts: Sequence[str], known: Iterable[str]) -> tuple[str, ...]:
