@@ -283,12 +283,6 @@ TABLES = [
         40, 8, "emotions",
     ),
     Everyday(
-        "two texts that are the same, next to their numbers",
-        "Nr,text,rater,label",
-        [(a.item, TEXTS[a.item % 38], f"r{a.annotator}", a.value) for a in long(n_annotators=5)],
-        40, 5, "label",
-    ),
-    Everyday(
         "instructions without an item",
         "participant,stimulus,response",
         [row for a in long() for row in [(f"p{a.annotator}", f"s{a.item}", a.value),

@@ -145,18 +145,6 @@ def test_free_text_is_no_answer() -> None:
         read(pa.table(cells))
 
 
-def test_a_number_of_the_answer_is_no_annotator() -> None:
-    cells = {
-        name: cells for name, cells in table(mood="label").items() if name in ("item", "label")
-    }
-    seen: dict[str, int] = {}
-    cells["slot"] = [seen.setdefault(i, 0) or 0 for i in cells["item"]]
-    for n, name in enumerate(cells["item"]):
-        seen[name] += 1
-        cells["slot"][n] = seen[name]
-    assert read(pa.table(cells))["label"].annotator is None
-
-
 def sparse_table() -> dict[str, list[str]]:
     """30 items, 25 annotators, two answers each: few pairs would repeat by chance."""
     draw = np.random.default_rng(3)
@@ -182,18 +170,6 @@ def test_an_attribute_with_a_mistake_is_not_the_name_that_it_stands_for() -> Non
     assert "yf" in corpus.annotator_attributes
 
 
-def test_the_order_in_which_an_annotator_answered_is_no_item() -> None:
-    cells = table(**NONSENSE)
-    seen: dict[str, int] = {}
-    cells["zz"] = []
-    for name in cells["rater"]:
-        seen[name] = seen.get(name, 0) + 1
-        cells["zz"].append(str(seen[name]))
-    corpus = read(pa.table(cells))
-    assert corpus.columns["item"] == "qa"
-    assert "zz" in corpus["ug"].extra
-
-
 def test_of_several_pairs_of_columns_some_are_proposed() -> None:
     """Each annotator answers every item, at another place of the day."""
     draw = np.random.default_rng(0)
@@ -207,9 +183,8 @@ def test_of_several_pairs_of_columns_some_are_proposed() -> None:
     }
     with pytest.raises(UnclearError, match="no name says which is which") as refusal:
         read(pa.table(cells))
-    readings = [read(pa.table(cells), layout=way) for way in refusal.value.ways.values()]
-    assert [one.columns["item"] for one in readings] == ["qa", "sl"]
-    assert {(one.n_items, one.n_annotators) for one in readings} == {(20, 10)}
+    ways = [(way.item, way.annotator) for way in refusal.value.ways.values()]
+    assert ways == [("qa", "rd"), ("sl", "rd")]
 
 
 def test_several_answers_come_with_the_call_that_chooses() -> None:
@@ -270,14 +245,6 @@ def test_whole_numbers_with_a_long_tail_are_ratings_or_durations() -> None:
     assert questions == [["ug"], ["ug", "sl"]]
     cells["sl"] = [f"{x + 0.5:.1f}" for x in 3 * seconds]
     assert list(read(pa.table(cells)).questions) == ["ug"]
-
-
-def test_the_position_of_an_answer_in_a_small_table_is_set_aside() -> None:
-    cells = sparse_table()
-    people = cells["annotator"]
-    cells["sl"] = [str(people[:n].count(name)) for n, name in enumerate(people)]
-    corpus = read(pa.table(cells))
-    assert (list(corpus.questions), list(corpus["ug"].extra)) == (["ug"], ["sl"])
 
 
 def test_fine_ratings_are_answers_though_none_occurs_twice() -> None:

@@ -43,13 +43,11 @@ from dissensus.readers.tables.structure import (
     Explanation,
     Key,
     find_key,
-    is_measured,
 )
 
 MOST_QUESTIONS = 100
 MOST_LOST = 0.1  # of the answers, or rows if answers are not known: in rows without an item
 FEWEST_TEXTS = 2  # of each item, on average
-MORE_NAMES = 1.5  # for each content of an item, on average
 FEWEST_BOXES = 3  # columns that are ticked or not, and have their values as names
 
 
@@ -168,17 +166,9 @@ def _check_finer_texts(
     for name in candidates("text", rows, taken):
         texts = rows.columns[name]
         several = len(items.values) * FEWEST_TEXTS <= len(texts.values) <= rows.n_rows / 2
-        if not (several and texts.is_text and items.conflict(texts) is None):
+        if not several or not texts.is_text or items.conflict(texts) is not None:
             continue
-        stated = answer or None
-        ways = {f"if each {name!r} is an item": Layout(item=name, answer=stated)}
-        for other, column in rows.columns.items():
-            both = combined([items, column])
-            if other not in (item, name) and len(both.values) == len(texts.values):
-                if texts.conflict(both) is None:
-                    way = Layout(item=(item, other), answer=stated)
-                    ways = {f"if {other!r} names the item, too": way, **ways}
-                    break
+        ways = {f"if each {name!r} is an item": Layout(item=name, answer=answer or None)}
         about = f"{rows.path}: each {item!r} has several texts in {name!r}"
         raise UnclearError.of(about, rows.path, ways)
 
@@ -234,7 +224,6 @@ def _key(rows: Rows, options: Layout, named: ColumnRoles) -> Key | None:
         names = [n for n, one in cells.items() if all(o.conflict(one) is None for o in of_all)]
         several = options.text is not None and len(whole) > 1
         item = min([] if several else names, key=lambda n: cells[n].is_text, default=None)
-        item = item and (_name_of(rows, item, {*answer, *shown.values(), annotator}) or item)
     if any(cannot_name(name) for name in (item, annotator) if name is not None):
         return None
     blank_texts = bool(shown) and not whole and item is None
@@ -247,19 +236,6 @@ def _key(rows: Rows, options: Layout, named: ColumnRoles) -> Key | None:
     others = {name for role in roles for name in candidates(role, rows)}
     taken = {*answer, *shown.values(), *others, *options.named} - {item, annotator}
     return find_key(rows, item, annotator, taken, exact=options.item is not None)
-
-
-def _name_of(rows: Rows, content: str, taken: set[str | None]) -> str | None:
-    """The column that names items of which a few have the same content; None if there is none."""
-    contents = rows.columns[content]
-    least, most = len(contents.values), MORE_NAMES * len(contents.values)
-    for name, column in rows.columns.items():
-        if name in taken or is_measured(column) or not column.is_filled:
-            continue
-        if least < len(column.values) <= min(most, rows.n_rows / 2):
-            if contents.conflict(column) is None:
-                return name
-    return None
 
 
 def _structured(

@@ -32,7 +32,6 @@ from dissensus.readers.tables.dependence import (
     is_key,
     n_distinct_pairs,
     n_repeated,
-    n_repeated_by_chance,
     owner,
 )
 from dissensus.readers.tables.rows import (
@@ -75,8 +74,6 @@ COUNTED = {"n", "num", "nb", "number", "count"}  # begin the names of numbers th
 _DATE = re.compile(r"\W*(\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}:\d{2})")
 
 Pair = tuple[str, str]  # columns that may be item and annotator
-SEVERAL = "other columns may be, too"
-NUMBERING = "one of them may only number the rows of the other"
 ASSIGNMENT, EITHER = "about the assignment", "answer, or about the assignment"
 TEXT, UNCLEAR = "free text", "unclear"
 
@@ -129,14 +126,14 @@ def find_key(
         pairs = _unique_pairs(rows, [*itertools.combinations(free, 2)], EXPECTED)
         return _unclear_key(pairs, "no name says which is which") if pairs else None
     pairs = _unique_pairs(rows, [(name, known) for name in free], EXPECTED_OF_NAMED)
-    clear = [name for name, _ in pairs if not _is_numbering(rows, name, known)]
+    names = [name for name, _ in pairs]
     if item is not None:
-        return _anonymous_key(item, clear) if clear else None
-    if len(clear) == 1:
-        return _explained(rows, clear, known, taken, f"pairs with {known!r} are unique")
-    if not pairs and (parts := _parts(rows, (), known, free)):
+        return _anonymous_key(item, names) if names else None
+    if len(names) == 1:
+        return _explained(rows, names, known, taken, f"pairs with {known!r} are unique")
+    if not names and (parts := _parts(rows, (), known, free)):
         return _explained(rows, parts, known, taken, f"together with {known!r} they are unique")
-    return _unclear_key(pairs, SEVERAL if clear else NUMBERING) if pairs else None
+    return _unclear_key(pairs, "other columns may be, too") if pairs else None
 
 
 def _anonymous_key(item: str, names: list[str]) -> Key:
@@ -225,7 +222,6 @@ def may_be_annotators(rows: Rows, items: Column, taken: Iterable[str]) -> list[s
         name
         for name in _candidates(rows, taken)
         if is_key(items, rows.columns[name], EXPECTED_AT_LEAST)
-        and not _counts_within(rows.columns[name], items)
     ]
     return sorted(names, key=lambda name: rows.columns[name].numbers() is not None)[:MOST_PROPOSED]
 
@@ -267,26 +263,6 @@ def _unique_pairs(rows: Rows, every: list[Pair], least: float) -> list[Pair]:
         return False  # a finer one may only number its rows, as sessions do
 
     return [pair for pair in pairs if not (is_coarse(*pair) or is_coarse(*pair[::-1]))]
-
-
-def _is_numbering(rows: Rows, name: str, other: str) -> bool:
-    """Whether a column may only number the rows of each cell of another one: no further column
-    goes with it."""
-    column, groups = rows.columns[name], rows.columns[other]
-    further = (c for n, c in rows.columns.items() if n not in (name, other) and not c.is_bytes)
-    return _counts_within(column, groups) and not any(
-        is_function(c, column, ENOUGH) and not is_function(c, groups) for c in further
-    )
-
-
-def _counts_within(column: Column, groups: Column) -> bool:
-    """Whether a column counts the rows of each group, from 0 or from 1, in any order."""
-    numbers = column.numbers()
-    if numbers is None or numbers.min() not in (0, 1) or (numbers % 1 != 0).any():
-        return False
-    largest = np.zeros(len(groups.values))
-    np.maximum.at(largest, groups.codes, numbers - numbers.min() + 1)
-    return bool((largest <= np.bincount(groups.codes)).all())
 
 
 # ---- items of several columns ----
@@ -397,18 +373,13 @@ def _answer(n_values: int, noun: str) -> Explanation:
 
 
 def _numbering(rows: Rows, column: Column, kind: str, groups: Column) -> Explanation | None:
-    """A column that numbers or divides the rows of each item or annotator; in a small table the
-    answers may never be the same twice by accident."""
+    """A column that may number or divide the rows of each item or annotator; answers may never be
+    the same twice by accident."""
     n_values = len(column.values)
-    if column.is_filled and n_values < rows.n_rows:
-        if is_key(groups, column, FEW):
-            sure = n_repeated_by_chance(groups, column) >= 2 * EXPECTED
-            why = f"never the same twice for one {kind}"
-            counts = _counts_within(column, groups)
-            return Explanation(ASSIGNMENT if sure or counts else EITHER, why)
+    if column.is_filled and n_values < rows.n_rows and is_key(groups, column, FEW):
+        return Explanation(EITHER, f"never the same twice for one {kind}")
     if n_values > len(groups.values) and is_function(groups, column, FEW):
-        sure = exceptions(groups, column)[1] >= 2 * ENOUGH
-        return Explanation(ASSIGNMENT if sure else EITHER, f"each value belongs to one {kind}")
+        return Explanation(EITHER, f"each value belongs to one {kind}")
     return None
 
 
@@ -423,8 +394,7 @@ def _of_numbers(numbers: np.ndarray, n_values: int) -> Explanation:
     ends = numbers.min() < 0 or numbers.max() in SCALE_ENDS or numbers.max() <= 1
     tail = numbers.max() > LONG_TAIL * float(np.median(numbers))
     if n_values > FEW_VALUES and tail and not ends:
-        sure = ASSIGNMENT if fractions and numbers.min() > 0 else EITHER
-        return Explanation(sure, "a few large numbers among small ones: durations?")
+        return Explanation(EITHER, "a few large numbers among small ones: durations?")
     if n_values > MOST * len(numbers) and not (fractions and largest <= 1):
         return Explanation(EITHER, "another number in nearly every row")
     return _answer(n_values, "different number")
