@@ -51,7 +51,7 @@ def test_a_sheet_per_annotator(tmp_path: Path) -> None:
     }
     corpus = read(book(tmp_path, sheets))
     assert rows_of(corpus, "rude") == [
-        ("d1", "ann", "1"), ("d2", "ann", "2"), ("d1", "bob", "2"), ("d2", "bob", "2"),
+        ("1", "ann", "1"), ("2", "ann", "2"), ("1", "bob", "2"), ("2", "bob", "2"),
     ]  # fmt: skip
     assert list(corpus.questions) == ["rude", "odd"]
     assert corpus.text_of(0) == "so good!"

@@ -427,7 +427,7 @@ def test_a_messy_spreadsheet_is_read_without_options(write: Write) -> None:
     assert "'N/A' (1), '?' (1) read as no answer" in notes
     assert "1 row left out that repeat another row in every column, the first in line 5" in notes
     assert "1 blank row skipped, the first in line 3" in notes
-    assert "1 row of totals left out, the first in line 8" in notes
+    assert "1 row of totals or notes left out, the first in line 8" in notes
 
 
 def test_totals_and_notes_below_the_ids(write: Write) -> None:
@@ -435,7 +435,7 @@ def test_totals_and_notes_below_the_ids(write: Write) -> None:
     lines += [";Total;7;7", ";Contact: ann;;"]
     corpus = read(write("\n".join(lines)), annotators=["ann", "bob"])
     assert corpus.n_items == 7 and corpus["answer"].scale == Nominal(("bad", "ok"))
-    assert any("2 rows of totals and notes left out, the first" in n for n in corpus.notes)
+    assert any("2 rows of totals or notes left out, the first" in n for n in corpus.notes)
 
 
 def test_repeated_answers_in_different_rows_are_still_refused(write: Write) -> None:

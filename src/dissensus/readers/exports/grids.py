@@ -47,7 +47,6 @@ class Grid:
     cells: list[Cells]  # as wide as the header
     numbers: list[int]  # of the row of names, and of those of `cells`
     above: int = 0  # rows before the column names
-    remarks: int = 0  # rows below the table that are left out
 
     @property
     def columns(self) -> frozenset[str]:
@@ -83,9 +82,6 @@ def grid(
     filled = {n: row for n, row in enumerate(rows, start=1) if any(row) and n > layout.skip}
     if not filled:
         return None
-    remarks = 0 if layout.header == 0 else _n_remarks(filled)
-    for number in list(filled)[len(filled) - remarks :]:
-        del filled[number]
     width, numbers = max(map(len, filled.values())), list(filled)
     padded = [[*row, *[None] * (width - len(row))] for row in filled.values()]
     names: Cells = [None] * width
@@ -109,21 +105,7 @@ def grid(
         if len(header) != len(kept):
             raise DataError(f"{name}: {len(kept)} columns, but {len(header)} names")
     cells = [[row[at] for at in kept] for row in below]
-    return Grid(name, header, cells, [0, *numbers][start + 1 :], max(start, 0), remarks)
-
-
-def _n_remarks(filled: dict[int, Cells]) -> int:
-    """How many rows after an empty one, at the end, have one cell where others have three or more.
-
-    Args:
-        filled: the rows that are not empty, by their numbers.
-    """
-    numbers = list(filled)
-    full = [sum(map(bool, filled[number])) for number in numbers]
-    if sorted(full)[len(full) // 2] < 3 or full[-1] != 1:
-        return 0
-    first = 1 + max(at for at, size in enumerate(full) if size > 1)
-    return len(full) - first if numbers[first] > numbers[first - 1] + 1 else 0
+    return Grid(name, header, cells, [0, *numbers][start + 1 :], max(start, 0))
 
 
 def _header_row(rows: list[Cells]) -> int:
@@ -305,9 +287,6 @@ class _Tables:
     def single(self, one: Grid) -> tuple[Corpus, list[str]]:
         """The corpus in a table, and notes about it."""
         above = [f"{one.name}: the column names are in row {one.numbers[0]}"] if one.above else []
-        if one.remarks:
-            rows = counted(one.remarks, "row")
-            above.append(f"{one.name}: {rows} of remarks below the table left out")
         if not self.options.has_patterns and self.options.format is None and is_survey(one.header):
             return survey_corpus(self.path, one.header, one.cells, self.options), above
         return table_corpus(one.rows(self.path), self.options), above
@@ -400,7 +379,8 @@ class _Tables:
         same_size = next((one for one in others if len(one.cells) == size), None)
         if same_size is not None:
             note = f"row by row, the items are those of {self.unit} {same_size.name!r}"
-            columns |= _companion(same_size, header, item)
+            named = {n: n if n not in header else f"{same_size.name}.{n}" for n in same_size.header}
+            columns |= {new: same_size.column(old) for old, new in named.items() if old}
         self.notes.append(note)
         others = [one for one in others if one is not same_size]
         return item, {name: column * len(alike) for name, column in columns.items()}, others
@@ -451,14 +431,3 @@ def _item_column(alike: Sequence[Grid], header: Sequence[str]) -> str | None:
     few = min(len(one.cells) for one in alike) < FEW_ROWS
     other = [name for name, is_word in fits if is_word or not few]  # few ratings may be distinct
     return next(iter([*known, *other]), None)
-
-
-def _companion(one: Grid, header: Sequence[str], item: str) -> dict[str, list[str | None]]:
-    """The columns of a table with a row for each item; that of distinct ids is named as items."""
-    named = {n: n if n not in header else f"{one.name}.{n}" for n in one.header if n}
-    columns = {new: one.column(old) for old, new in named.items()}
-    for name, column in columns.items():
-        is_id = plain(name) in NAMES["item"] or plain(name).endswith("id")
-        if is_id and None not in column and len(set(column)) == len(column):
-            return {item: column, **{n: c for n, c in columns.items() if n != name}}
-    return columns

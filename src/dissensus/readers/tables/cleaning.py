@@ -34,12 +34,11 @@ def cleaned(rows: Rows, layout: Layout) -> tuple[Rows, list[str]]:
         first = rows.place(int(blank.argmax()))
         notes = [f"{counted(int(blank.sum()), 'blank row')} skipped, the first in {first}"]
         rows = take_rows(rows, ~blank)
-    n_kept, kinds = rows.n_rows, set()
-    while n_kept > max(1, rows.n_rows - MOST_TOTALS) and (kind := _below(rows, n_kept - 1)):
+    n_kept = rows.n_rows
+    while n_kept > max(1, rows.n_rows - MOST_TOTALS) and _is_below(rows, n_kept - 1):
         n_kept -= 1
-        kinds.add(kind)
     if n_kept < rows.n_rows:
-        below = f"{counted(rows.n_rows - n_kept, 'row')} of {' and '.join(sorted(kinds)[::-1])}"
+        below = f"{counted(rows.n_rows - n_kept, 'row')} of totals or notes"
         notes += [f"{below} left out, the first in {rows.place(n_kept)}"]
         rows = take_rows(rows, np.arange(rows.n_rows) < n_kept)
     rows, blank_columns = without_blank_columns(rows, layout)
@@ -59,19 +58,19 @@ def without_blank_columns(rows: Rows, layout: Layout) -> tuple[Rows, list[str]]:
     return rows.without(blank), [note] if blank else []
 
 
-def _below(rows: Rows, row: int) -> str:
-    """What a row below a table is: "totals" if it begins with such a word, "notes" if it is one
-    text without what stands first in a row; it has a blank where no row above has. Else nothing."""
+def _is_below(rows: Rows, row: int) -> bool:
+    """Whether a row is below the table: it has a blank where no row above has, and begins with a
+    word for totals, or is one text without what stands first in a row."""
     columns = [column for column in rows.columns.values() if not column.is_bytes]
     filled = [place for place, column in enumerate(columns) if column.codes[row] >= 0]
     body = slice(min(row, max(1, rows.n_rows - MOST_TOTALS)))
     full = [bool((column.codes[body] >= 0).all()) for column in columns]
     if not filled or not any(full[place] for place in range(len(full)) if place not in filled):
-        return ""
+        return False
     if columns[filled[0]][row].strip().rstrip(":").casefold() in TOTALS:
-        return "totals"
+        return True
     named = rows.index is not None and rows.index.numbers() is None  # each row, as bob,,m is
-    return "notes" if full[0] and len(filled) == 1 and filled[0] > 0 and not named else ""
+    return full[0] and len(filled) == 1 and filled[0] > 0 and not named
 
 
 def without_copies(rows: Rows, roles: ColumnRoles, layout: Layout) -> tuple[Rows, list[LeftOut]]:

@@ -211,9 +211,8 @@ def _item_roles(
     shown = shown_columns(rows, layout, item, taken)
     why_content = BY_NAME
     if not shown and layout.text is None:  # a text for each item, whatever it is called
-        used = {*taken, *rows.sets}
-        free = [name for name in rows.columns if name not in used]
-        texts = [name for name in free if _is_text_of_items(rows.columns[name])]
+        free = {n: one for n, one in rows.columns.items() if n not in {*taken, *rows.sets}}
+        texts = [n for n, one in free.items() if one.is_text and 2 * len(one.values) > len(one)]
         shown = {"text": texts[0]} if len(texts) == 1 else {name: name for name in texts}
         why_content = "a text for each item"
     taken |= {*shown.values()}
@@ -226,10 +225,6 @@ def _item_roles(
     reasons |= {split: ("split", BY_NAME)} if split else {}
     item = item or free_name("item", rows.columns)
     return replace(roles, item=item, shown=shown, gold=gold, split=split, reasons=reasons), items
-
-
-def _is_text_of_items(column: Column) -> bool:
-    return column.is_filled and column.is_text and 2 * len(column.values) > len(column)
 
 
 def _items(rows: Rows, taken: set[str | None], layout: Layout) -> tuple[str | None, Column, str]:
