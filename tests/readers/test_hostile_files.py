@@ -135,7 +135,8 @@ def test_more_is_read_if_that_is_allowed(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="a table of more than 1 MB"):
         ds.read(tmp_path / "far.xlsx", max_unpacked="1MB", item="item")
     far = read(tmp_path / "far.xlsx", item="item", answer="ann")
-    assert far.notes[1] == "far.xlsx: 1 row of totals or notes left out, the first in Sheet1, row 90000"
+    note = "far.xlsx: 1 row of totals or notes left out, the first in Sheet1, row 90000"
+    assert far.notes[1] == note
 
 
 def test_a_folder_that_contains_itself(tmp_path: Path) -> None:
