@@ -1,5 +1,6 @@
 """The command `dissensus`, also run by `python -m dissensus` and by torchrun."""
 
+import gc
 import os
 import signal
 import sys
@@ -13,14 +14,18 @@ def main() -> None:
     usual = handler is signal.default_int_handler  # not ignored, as in a background job
     if usual:
         signal.signal(signal.SIGINT, _stopped)
+    gc.disable()  # modules are no garbage: neither while they are loaded nor at the end
     from dissensus.cli import main as run
 
+    gc.freeze()
+    gc.enable()
     try:
         signal.signal(signal.SIGINT, handler)
         run()
     except KeyboardInterrupt:  # before or after what `run` itself guards
         _stopped()
     finally:
+        gc.freeze()
         if usual:  # the interpreter would end with a traceback
             with suppress(OSError, ValueError):
                 sys.stdout.flush()
