@@ -82,7 +82,9 @@ class Contents:
             present = [i for i, value in enumerate(values) if value is not None]
             arrays = [np.ascontiguousarray(values[i], dtype=np.float32) for i in present]
             seen: dict[bytes, int] = {}
-            codes[present] = [seen.setdefault(_key(a), len(seen)) for a in arrays]
+            codes[present] = [
+                seen.setdefault(repr(a.shape).encode() + a.tobytes(), len(seen)) for a in arrays
+            ]
             first = np.unique(codes[present], return_index=True)[1]
             kept = [arrays[i].tolist() for i in first]
             depth = arrays[0].ndim if arrays else 1
@@ -141,7 +143,3 @@ def media_within(*folders: str | Path) -> AbstractContextManager[None]:
 def media_roots(folder: Path) -> tuple[str, ...]:
     """The folders that media of a file in a folder may be in."""
     return (os.path.realpath(folder), *_media_roots.get())
-
-
-def _key(array: np.ndarray) -> bytes:
-    return repr(array.shape).encode() + array.tobytes()

@@ -18,7 +18,7 @@ from dissensus.errors import DataError, counted, listed
 from dissensus.evaluation import Results
 from dissensus.evaluation.best_method import comparison_tables
 from dissensus.plot_axes import GREY, draw_on
-from dissensus.prediction import Prediction, Predictions
+from dissensus.prediction import Predictions
 from dissensus.report.blocks import Block, Figure, Text
 from dissensus.report.figures import labelled
 from dissensus.report.sections.agreement import confused, who_agrees
@@ -168,8 +168,10 @@ def calibration(
         predictions: of items of the corpus that were not trained on.
         source, question, ax: as of `answers`.
     """
-    corpus, question, prediction = _predicted(predictions, source, question)
-    annotations = corpus[question]
+    if question is None and len(predictions) == 1:
+        question = next(iter(predictions))
+    corpus, question = _question(source, question)
+    annotations, prediction = corpus[question], predictions[question]
     if isinstance(annotations.scale, Interval):
         blocks = mean_ratings(corpus, question, prediction, annotations.scale)
     else:
@@ -193,15 +195,6 @@ def _question(source: Any, question: str | None) -> tuple[Corpus, str]:
     chosen = next(iter(corpus.questions)) if question is None else question
     corpus.check_questions([chosen])
     return corpus, chosen
-
-
-def _predicted(
-    predictions: Predictions, source: Any, question: str | None
-) -> tuple[Corpus, str, Prediction]:
-    if question is None and len(predictions) == 1:
-        question = next(iter(predictions))
-    corpus, question = _question(source, question)
-    return corpus, question, predictions[question]
 
 
 def _first(blocks: Sequence[Block], why_not: str, ax: Any) -> Any:

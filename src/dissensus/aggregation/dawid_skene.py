@@ -265,7 +265,9 @@ class BayesianDawidSkene(Aggregator):
                 share = generator.standard_gamma(occurs + np.bincount(truth, minlength=n_values))
                 share = share.clip(1e-300) / share.clip(1e-300).sum()
                 logs = np.log(matrices).transpose(0, 2, 1).reshape(n * n_values, n_values)
-                posterior = _normalised(rows @ logs + np.log(share))
+                logs = rows @ logs + np.log(share)
+                posterior = np.exp(logs - logs.max(axis=1, keepdims=True))
+                posterior /= posterior.sum(axis=1, keepdims=True)
                 truth = _drawn(posterior, generator)
                 advance(1)
                 if draw >= 0:
@@ -377,11 +379,6 @@ def _evidence(
 
 def _logistic(x: np.ndarray) -> np.ndarray:
     return np.asarray(0.5 * (1 + np.tanh(x / 2))).clip(1e-6, 1 - 1e-6)
-
-
-def _normalised(logs: np.ndarray) -> np.ndarray:
-    mass = np.exp(logs - logs.max(axis=1, keepdims=True))
-    return np.asarray(mass / mass.sum(axis=1, keepdims=True))
 
 
 def _drawn(posterior: np.ndarray, generator: np.random.Generator) -> np.ndarray:

@@ -222,7 +222,8 @@ class Mace(HiddenTruth):
         return likelihood, expected.change
 
     def _maximise(self) -> None:
-        either, habit = _kinds(self.counts_)
+        habit = self.counts_[:, 1]  # by value; answers out of habit and known ones:
+        either = np.stack([habit.sum(axis=1), self.counts_[:, 0].sum(axis=1)], axis=1)
         if self.variational:
             self._guessing, self.competence_ = _variational(either + KNOWING).T
             self.habit_ = _variational(habit + HABIT)
@@ -242,12 +243,6 @@ def _ranks(names: Names) -> np.ndarray:
         keys = [(column, "ascending") for column in columns]
         ranks[pc.sort_indices(pa.table(columns), keys).to_numpy()] = np.arange(len(names))
     return ranks
-
-
-def _kinds(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Answers out of habit and known ones, (n_annotators, 2); those of habit by value."""
-    habit = counts[:, 1]
-    return np.stack([habit.sum(axis=1), counts[:, 0].sum(axis=1)], axis=1), habit
 
 
 def _normalised(counts: np.ndarray) -> np.ndarray:
@@ -362,8 +357,11 @@ class MatrixMeanSubsequenceReduced(Aggregator):
         right = right.clip(1e-9, 1 - 1e-9)
         self.accuracy_ = np.full(annotations.n_annotators, np.nan)
         self.accuracy_[answering] = right
-        weight = np.log(right * (n_values - 1) / (1 - right))
-        return _posterior(annotations, weight[annotator.reshape(-1)])
+        weight = np.log(right * (n_values - 1) / (1 - right))  # of a vote: the log-odds
+        scores = sums_of_votes(annotations, weight[annotator.reshape(-1)])
+        scores = np.exp(scores - scores.max(axis=1, keepdims=True))
+        scores[annotations.per_item() == 0] = np.nan
+        return _normalised(scores)
 
     def _reliability(self, beyond: np.ndarray, shared: np.ndarray, n_items: int) -> np.ndarray:
         """The absolute reliabilities, (n_annotators,); 1 where no item is shared."""
@@ -422,11 +420,3 @@ def _pairs(
         tables.append((answered @ answered.T).toarray())
         np.fill_diagonal(tables[-1], 0)
     return tables[0], tables[1]
-
-
-def _posterior(annotations: Annotations, weight: np.ndarray) -> np.ndarray:
-    """The probability of each value if each vote has this log-odds of being right."""
-    scores = sums_of_votes(annotations, weight)
-    scores = np.exp(scores - scores.max(axis=1, keepdims=True))
-    scores[annotations.per_item() == 0] = np.nan
-    return scores / scores.sum(axis=1, keepdims=True)

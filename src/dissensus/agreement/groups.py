@@ -106,7 +106,10 @@ def group_annotators(corpus: Corpus, attribute: str) -> AnnotatorGroups:
         )
     texts = [(text or "").strip() for text in string_array(column).to_pylist()]
     numbers = None if pa.types.is_boolean(column.type) else _numbers(texts)
-    names, code = _values(texts, numbers)
+    by_number = None if numbers is None else lambda text: (float(text), text)
+    names = sorted({text for text in texts if text}, key=by_number)
+    place = {name: code for code, name in enumerate(names)}
+    code = np.array([place.get(text, -1) for text in texts], dtype=np.int64)
     ranges = False
     if numbers is not None and len(np.unique(numbers[~np.isnan(numbers)])) > MOST_NUMBERS:
         (names, code), ranges = _ranges(numbers), True
@@ -156,14 +159,6 @@ def _numbers(texts: list[str]) -> np.ndarray | None:
         return np.array([float(text) if text else np.nan for text in texts])
     except ValueError:
         return None
-
-
-def _values(texts: list[str], numbers: np.ndarray | None) -> tuple[list[str], np.ndarray]:
-    names = sorted({text for text in texts if text})
-    if numbers is not None:
-        names.sort(key=float)
-    place = {name: code for code, name in enumerate(names)}
-    return names, np.array([place.get(text, -1) for text in texts], dtype=np.int64)
 
 
 def _ranges(numbers: np.ndarray) -> tuple[list[str], np.ndarray]:

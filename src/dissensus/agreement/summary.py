@@ -396,7 +396,9 @@ def _rows(
     if by == "item":  # one annotator is no agreement
         alone = annotations.voters()[places] < 2
         values = {name: np.where(alone, np.nan, value) for name, value in values.items()}
-    order = _order(values, entries)[:most]
+    name, first = next(iter(values.items()))
+    key = first if entries[name].higher_is_agreement else -np.abs(first)
+    order = np.argsort(np.round(key, 9), kind="stable")[:most]  # what is undefined last
     cells = {name: _cells(column, order) for name, column in keys.items()}
     cells |= {name: value[order].tolist() for name, value in values.items()}
     rows = [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
@@ -431,13 +433,6 @@ def _cells(column: np.ndarray | tuple[Names, np.ndarray], order: np.ndarray) -> 
         return list(column[order].tolist())
     names, codes = column
     return list(names.array.take(codes[order]).to_pylist())
-
-
-def _order(values: Mapping[str, np.ndarray], entries: Mapping[str, Breakdown]) -> np.ndarray:
-    """The least agreement first, what is undefined last."""
-    name, first = next(iter(values.items()))
-    key = first if entries[name].higher_is_agreement else -np.abs(first)
-    return np.argsort(np.round(key, 9), kind="stable")
 
 
 def _add_confusions(annotations: Annotations, rows: list[dict[str, Any]]) -> None:

@@ -67,7 +67,8 @@ def draw_observations(ratings: Any, uniforms: Any, grid: Grid, mask: Any = None)
     means = (chosen @ ratings) / chosen.sum(-1)[..., None].clip(1, None)
     noise = 2 * uniforms[..., 1 : 1 + n_dimensions] - 1
     spread = JITTER * _deviations(ratings, present) + LEAST_JITTER
-    return _clamped(means + noise * spread, grid)
+    observed = means + noise * spread
+    return observed.clip(numbers(observed, grid.low), numbers(observed, grid.high))
 
 
 def _masked(ratings: Any, mask: Any, grid: Grid) -> tuple[Any, Any]:
@@ -90,7 +91,3 @@ def _deviations(ratings: Any, present: Any) -> Any:
     variance = ((ratings - mean) ** 2 * here).sum(-2)[..., None, :] / (n - 1).clip(1, None)
     some = variance > 0
     return xp.where(some, xp.sqrt(xp.where(some, variance, 1)), 0)  # a gradient of 0 at 0
-
-
-def _clamped(values: Any, grid: Grid) -> Any:
-    return values.clip(numbers(values, grid.low), numbers(values, grid.high))

@@ -155,14 +155,11 @@ class ImageEncoder(NeuralEncoder):
     kinds: ClassVar[tuple[Kind, ...]] = ("image",)
     units_per_batch: ClassVar[int] = 16
     piece: ClassVar[int] = 512
+    _revision = cached_property(revision)
 
     @property
     def identity(self) -> str:
         return json.dumps(["image", self.name, self._revision, *self.preprocessing])
-
-    @cached_property
-    def _revision(self) -> str:
-        return revision(self.name, lambda: self.network)
 
     @cached_property
     def preprocessing(self) -> Preprocessing:

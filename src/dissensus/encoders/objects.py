@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -182,9 +183,7 @@ class ModuleEncoder(TextEncoder):
         positions = "all" if len(shape) == 3 else "first"
         return cls(name, 256, positions, digest, module, tokenizer, shape[-1])
 
-    @property
-    def _revision(self) -> str:
-        return self.digest
+    _revision = cached_property(lambda self: str(self.digest))
 
     @property
     def _tokenizer(self) -> Any:

@@ -221,6 +221,7 @@ class SpeechEncoder(NeuralEncoder):
     kinds: ClassVar[tuple[Kind, ...]] = ("audio",)
     piece: ClassVar[int] = 512  # 500 MB of frames if clips have 30 seconds
     units_per_batch: ClassVar[int] = 4000  # hundredths of a second
+    _revision = cached_property(revision)
 
     def __post_init__(self) -> None:
         if not self.seconds > 0:
@@ -229,10 +230,6 @@ class SpeechEncoder(NeuralEncoder):
     @property
     def identity(self) -> str:
         return json.dumps(["speech", self.name, self._revision, self.seconds])
-
-    @cached_property
-    def _revision(self) -> str:
-        return revision(self.name, lambda: self.network)
 
     def load(self) -> EncoderNetwork:
         if self.name in WEIGHTS:

@@ -72,6 +72,7 @@ class TextEncoder(NeuralEncoder):
     positions: str = "all"
     kinds: ClassVar[tuple[Kind, ...]] = ("text",)
     units_per_batch: ClassVar[int] = 1024  # 4,096 took a tenth longer on a CPU
+    _revision = cached_property(revision)
 
     def __post_init__(self) -> None:
         if self.max_length < SHORTEST:
@@ -89,10 +90,6 @@ class TextEncoder(NeuralEncoder):
     @cached_property
     def _source(self) -> str:
         return str(minilm_folder()) if self.name == "minilm" else self.name
-
-    @cached_property
-    def _revision(self) -> str:
-        return revision(self.name, lambda: self.network)
 
     @cached_property
     def _tokenizer(self) -> Any:

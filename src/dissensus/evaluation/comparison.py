@@ -174,6 +174,8 @@ def compare(
             code_commit(),
             [row.source for row in rows.values()],
         )
+        n = commit.count(",") + 1
+        commits = [f"fitted by {n} versions of the code: {commit}"] if n > 1 else []
         of_densities = [reading.name(task.questions) for reading in task.densities]
         about = About(
             corpus.name,
@@ -195,7 +197,7 @@ def compare(
                 *_part_notes(corpus, folds, scoring),
                 *_fold_notes(folds),
                 *outside_notes(rows, task, corpus),
-                *_commit_notes(commit),
+                *commits,
             ),
             {name: row.source for name, row in rows.items()},
         )
@@ -436,8 +438,3 @@ def _fold_notes(folds: Sequence[Fold]) -> list[str]:
     notes = [f"{fold.name}: {note}" for fold in folds for note in fold.notes]
     more = len(notes) - NOTES
     return notes[:NOTES] + ([f"and {more} more notes on folds"] if more > 0 else [])
-
-
-def _commit_notes(commits: str) -> list[str]:
-    n = commits.count(",") + 1
-    return [f"fitted by {n} versions of the code: {commits}"] if n > 1 else []

@@ -206,7 +206,10 @@ def _parts(table: ComparisonTable, style: str, compact: bool) -> list[Table]:
     arrows = ["↑" if higher_is_better(metric) else "↓" for metric in table.metrics]
     named = [f"{m} {arrow}" for m, arrow in zip(table.metrics, arrows, strict=True)]
     rows: list[list[Any]] = [
-        [_name(row, style), *(_score(row.cells.get(m), style, compact) for m in table.metrics)]
+        [
+            Emphasis(row.name, italic=True) if row.floor and style == "markdown" else row.name,
+            *(_score(row.cells.get(m), style, compact) for m in table.metrics),
+        ]
         for row in table.rows
     ]
     n_methods = sum(not row.floor for row in table.rows)
@@ -220,10 +223,6 @@ def _parts(table: ComparisonTable, style: str, compact: bool) -> list[Table]:
         return [scores]
     title = f"Difference from {table.reference}{':' * (style == 'markdown')}"
     return [scores, Table(["", *table.metrics], compared, title)]
-
-
-def _name(row: Row, style: str) -> str | Emphasis:
-    return Emphasis(row.name, italic=True) if row.floor and style == "markdown" else row.name
 
 
 def _score(cell: Cell | None, style: str, compact: bool) -> str | Emphasis:

@@ -32,7 +32,8 @@ def metrics_for(
         named = [metric_name(name) for name in requested]
         for name in named:
             _check_applies(name, corpus.name, answers, test.gold)
-        return tuple(name for name in _order() if name in named)
+        every = [*METRICS, *(name + GOLD for name in METRICS)]
+        return tuple(name for name in every if name in named)
     gold = with_gold(test, questions, [m.name for m in METRICS.values() if m.short])
     if not answered:
         return tuple(name for name in gold if name.endswith(GOLD))
@@ -45,10 +46,6 @@ def metrics_for(
         if (metric.short and any(METRICS[name].suits(a) for a in answers.values()))
         or (dic and name == "DIC, normalised")
     )
-
-
-def _order() -> list[str]:
-    return [*METRICS, *(name + GOLD for name in METRICS)]
 
 
 def _check_applies(

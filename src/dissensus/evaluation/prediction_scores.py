@@ -467,14 +467,11 @@ def _table(heading: str, methods: list[PartScores]) -> Table:
         Row(r.method, {m: Cell(score) for m, score in r.scores.items()}, r.method in FLOORS)
         for r in methods
     ]
-    shown = [name for name in _order() if any(name in result.scores for result in methods)]
+    every = [*METRICS, *DENSITY_METRICS, *(name + GOLD for name in METRICS)]
+    shown = [name for name in every if any(name in result.scores for result in methods)]
     cells = list(_rows(methods, with_bounds))
     align = f"l{'r' * (len(columns) - 2)}l"
     return Table(columns, cells, heading, align, floor_notes(rows, shown))
-
-
-def _order() -> list[str]:
-    return [*METRICS, *DENSITY_METRICS, *(f"{name} (gold)" for name in METRICS)]
 
 
 def _has_bound_columns(methods: list[PartScores]) -> bool:

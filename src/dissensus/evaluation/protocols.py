@@ -345,19 +345,13 @@ def _distributed(counts: np.ndarray, sizes: np.ndarray, k: int, seed: list[int])
 
 def _with_notes(corpus: Corpus, fold: Fold, by: str | None, questions: Iterable[str]) -> Fold:
     """The fold with notes on groups that it divides and values that are missing on one side."""
-    notes = [*_divided_groups(corpus, fold, by)]
+    units = corpus.units(by)
+    shared, what = np.isin(units[fold.test], units[fold.train]), by or corpus.group or "content"
+    of = f"{shared.sum()} of {len(fold.test)} test items"
+    notes = [f"{of} share their {what} with training items"] if shared.any() else []
     for question in questions:
         notes += _missing_values(corpus[question], fold, question)
     return replace(fold, notes=tuple(notes))
-
-
-def _divided_groups(corpus: Corpus, fold: Fold, by: str | None) -> list[str]:
-    units = corpus.units(by)
-    shared = int(np.isin(units[fold.test], units[fold.train]).sum())
-    what = by or corpus.group or "content"
-    if not shared:
-        return []
-    return [f"{shared} of {len(fold.test)} test items share their {what} with training items"]
 
 
 def _missing_values(annotations: Annotations, fold: Fold, question: str) -> list[str]:

@@ -93,7 +93,9 @@ def tables(
             for metric in shown[q]
             if (cell := _cell(results, q, metric, method, reference, drawing)) is not None
         }
-    cells, hopeless = _without_hopeless(_holm(cells))
+    differences = _differences(cells)
+    adjusted = dict(zip(differences, corrected(list(differences.values())), strict=True))  # Holm
+    cells, hopeless = _without_hopeless(_against(cells, adjusted))
     n_comparisons = sum(not math.isnan(difference.p) for difference in _differences(cells).values())
     comparable, made = comparable_methods(results), []
     for number, question in enumerate(chosen):
@@ -174,13 +176,6 @@ def _possible(metric: str, low: float, high: float) -> tuple[float, float]:
         return max(low, 0.0), high
     lowest = -1.0 if any(word in metric for word in CORRELATIONS) else 0.0
     return max(low, lowest), min(high, 1.0)
-
-
-def _holm(cells: Cells) -> Cells:
-    """Apply Holm's correction over all comparisons of the tables."""
-    differences = _differences(cells)
-    adjusted = corrected(list(differences.values()))
-    return _against(cells, dict(zip(differences, adjusted, strict=True)))
 
 
 def _against(cells: Cells, differences: Mapping[Place, Difference]) -> Cells:

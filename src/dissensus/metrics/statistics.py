@@ -83,15 +83,16 @@ def macro_f1(observed: np.ndarray, predicted: np.ndarray) -> Sums:
         observed: the observed consensus as codes, (n_items,).
         predicted: the predicted one, (n_runs, n_items).
     """
-    observed, predicted, n_values = _codes(observed, predicted)
+    observed = np.asarray(observed).astype(np.int64)
+    predicted = np.atleast_2d(np.asarray(predicted)).astype(np.int64)
     n_runs = len(predicted)
-    values = np.arange(n_values)
+    values = np.arange(max(observed.max(initial=0), predicted.max(initial=0)) + 1)
     chosen = predicted.T[:, :, None] == values  # (n_items, n_runs, n_values)
     true = observed[:, None, None] == values
     right, occurring = (chosen & true), chosen.astype(float) + true
 
     def combine(sums: np.ndarray) -> np.ndarray:
-        hits, seen = np.split(sums.reshape(-1, 2 * n_runs, n_values), 2, axis=1)
+        hits, seen = np.split(sums.reshape(-1, 2 * n_runs, len(values)), 2, axis=1)
         each = 2 * hits / np.maximum(seen, 1)
         return divided(each.sum(axis=2), (seen > 0).sum(axis=2).astype(float))
 
@@ -128,13 +129,6 @@ def sums_by_group(columns: np.ndarray, groups: np.ndarray, n_groups: int) -> np.
     sums = np.zeros((n_groups, columns.shape[1]))
     np.add.at(sums, groups, columns)
     return sums
-
-
-def _codes(observed: np.ndarray, predicted: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
-    """Codes as whole numbers and how many values there are."""
-    observed = np.asarray(observed).astype(np.int64)
-    predicted = np.atleast_2d(np.asarray(predicted)).astype(np.int64)
-    return observed, predicted, int(max(observed.max(initial=0), predicted.max(initial=0))) + 1
 
 
 def divided(above: np.ndarray, below: np.ndarray) -> np.ndarray:

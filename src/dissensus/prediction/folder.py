@@ -83,7 +83,8 @@ def write_prediction(
     for place, attention in enumerate(prediction.attention):
         tables.write(f"attention-{place}", {"weight": attention.weight})
         tables.write(f"attention-offsets-{place}", {"offset": attention.offsets})
-        tables.write(f"attention-places-{place}", {"place": _axes(attention.places)})
+        flat = attention.places.reshape(len(attention.places), 2 * attention.places.shape[1])
+        tables.write(f"attention-places-{place}", {"place": _matrix(flat)})
         tables.write(f"attention-place-offsets-{place}", {"offset": attention.place_offsets})
     if prediction.members is not None:
         tables.write("members", {"answer": _matrix(prediction.members.T)})
@@ -176,23 +177,14 @@ def _read_pairs(tables: _Tables, scale: Scale, n_items: int) -> ByAnnotator:
 
 
 def _read_attention(tables: _Tables, place: int, role: str) -> Attention:
+    places = _array(tables.read(f"attention-places-{place}")["place"])
     return Attention(
         role,
         tables.read(f"attention-{place}")["weight"].to_numpy(),
         tables.read(f"attention-offsets-{place}")["offset"].to_numpy(),
-        _places(tables.read(f"attention-places-{place}")["place"]),
+        places.reshape(len(places), places.shape[1] // 2, 2),
         tables.read(f"attention-place-offsets-{place}")["offset"].to_numpy(),
     )
-
-
-def _axes(places: np.ndarray) -> Any:
-    """Places, (n, n_axes, 2), as a column."""
-    return _matrix(places.reshape(len(places), 2 * places.shape[1]))
-
-
-def _places(column: Any) -> np.ndarray:
-    axes = _array(column)
-    return axes.reshape(len(axes), axes.shape[1] // 2, 2)
 
 
 def _matrix(values: np.ndarray) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,7 @@ def _card(corpus: Corpus, splits: dict[str, pa.Table]) -> str:
         lines += [f"  - split: {name}", f"    path: data/{name}-*"]
     lines += ["dataset_info:", "  features:"]
     for field in first.schema:
-        lines.append(f"  - name: {_quoted(field.name)}")
+        lines.append(f"  - name: {json.dumps(field.name, ensure_ascii=False)}")
         if pa.types.is_list(field.type) or pa.types.is_large_list(field.type):
             lines.append(f"    sequence: {_type(field.type.value_type)}")
         else:
@@ -63,7 +64,3 @@ def _card(corpus: Corpus, splits: dict[str, pa.Table]) -> str:
 
 def _type(kind: Any) -> str:
     return next((name for fits, name in TYPES if fits(kind)), "string")
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -310,15 +310,15 @@ def kinds_of_model(name: str) -> tuple[Kind, ...]:
     return ("image", "video")
 
 
-def revision(name: str, network: Callable[[], Any]) -> str:
-    """The revision of a model: the hash of its weights, or its commit."""
-    if name in WEIGHTS:
-        return WEIGHTS[name].sha256
-    weights = Path(name) / "model.safetensors"
+def revision(encoder: Any) -> str:
+    """The revision of an encoder's model: the hash of its weights, or its commit."""
+    if encoder.name in WEIGHTS:
+        return WEIGHTS[encoder.name].sha256
+    weights = Path(encoder.name) / "model.safetensors"
     if weights.is_file():
         with weights.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
-    return str(getattr(network().model.config, "_commit_hash", None))
+    return str(getattr(encoder.network.model.config, "_commit_hash", None))
 
 
 def layers(model: nn.Module) -> list[nn.Module]:

@@ -58,7 +58,8 @@ def over_items(
     begun, sizes = pairs.begun, pairs.sizes
     if pairs.settled:
         return begun
-    columns = _columns(pairs.sums.mean(axis=1) - begun.effect * sizes, sizes)
+    centred = pairs.sums.mean(axis=1) - begun.effect * sizes
+    columns = np.stack([centred, sizes, centred**2, centred * sizes, sizes**2], axis=1)
     error = float(_moved(np.ones((1, len(sizes))), columns)[1][0])
     if not error:
         return begun.undefined("every item differs by the same amount: no variance")
@@ -68,7 +69,9 @@ def over_items(
     extreme[(errors == 0) & (moved != 0)] = np.inf
     beyond = int((extreme >= abs(begun.effect) / error * (1 - 1e-12)).sum())
     p = (1 + beyond) / (1 + resamples)
-    reach = _quantile(extreme, level) * error
+    # the order statistic for which the interval excludes 0 exactly if p is below 1 - level
+    at = min(math.ceil(level * (len(extreme) + 1)), len(extreme)) - 1
+    reach = float(np.partition(extreme, at)[at]) * error
     if math.isfinite(reach):
         return begun.answered(begun.effect - reach, begun.effect + reach, p)
     low, high = percentiles(begun.effect + moved, level)
@@ -372,11 +375,6 @@ def _reach(level: float, errors: _Errors) -> float:
     return reach
 
 
-def _columns(centred: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """The terms of the standard error of a mean over groups of unequal size."""
-    return np.stack([centred, sizes, centred**2, centred * sizes, sizes**2], axis=1)
-
-
 def _moved(weights: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """How far the mean moves in each resample, and its standard error, (n_draws,) each."""
     total, size, squares, products, sizes = (weights @ columns).T
@@ -385,12 +383,6 @@ def _moved(weights: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.nda
     spread = squares - 2 * moved * products + moved**2 * sizes
     spread[spread <= 1e-12 * columns[:, 2].sum()] = 0  # rounding
     return moved, np.sqrt(spread * n / (n - 1)) / size
-
-
-def _quantile(extreme: np.ndarray, level: float) -> float:
-    """The order statistic for which the interval excludes 0 exactly if p is below 1 - level."""
-    at = min(math.ceil(level * (len(extreme) + 1)), len(extreme)) - 1
-    return float(np.partition(extreme, at)[at])
 
 
 def _resampled(

@@ -139,7 +139,7 @@ def looks(corpus: Corpus, tested: Corpus | None, predictions: Predictions | None
 def _looks_at(corpus: Corpus, question: str, predictions: Predictions | None = None) -> list[Block]:
     """Disputed items with what was marked in them or, with predictions, the attention to them."""
     blocks: list[Block] = []
-    for item in _disputed(corpus, question):
+    for item in (one.item for one in most_disputed(corpus, corpus[question], CANDIDATES)):
         if predictions is None:
             spans = spans_of(corpus, int(corpus.items.codes([item])[0]), [question])
             known = len(spans.item) > 0
@@ -171,10 +171,6 @@ def _looks_at(corpus: Corpus, question: str, predictions: Predictions | None = N
             rows = list(_places(corpus, item, predictions[question]))
         blocks.append(Figure(title, alt, labelled(svg, alt), columns, rows))
     return blocks
-
-
-def _disputed(corpus: Corpus, question: str) -> list[str]:
-    return [entry.item for entry in most_disputed(corpus, corpus[question], CANDIDATES)]
 
 
 def _ends(value: Any) -> Any:
