@@ -3,6 +3,7 @@ predicted answers of each annotator."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dissensus.agreement import group_annotators
+from dissensus.annotations.annotations import most_frequent
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
 from dissensus.names import Names
@@ -35,10 +37,11 @@ class Verdicts:
 
     def columns(self) -> dict[str, Any]:
         """As columns of a table: jury, jury_low and jury_high (not nominal), jury.VALUE."""
-        names = {"jury": self.value, "jury_low": self.low, "jury_high": self.high}
-        named = list(names.items())[: 1 if isinstance(self.scale, Nominal) else 3]
+        named = {"jury": self.value}
+        if not isinstance(self.scale, Nominal):
+            named |= {"jury_low": self.low, "jury_high": self.high}
         shares = zip(getattr(self.scale, "values", ()), self.shares.T, strict=False)
-        return {name: self.scale.column(of) for name, of in named} | {
+        return {name: self.scale.column(of) for name, of in named.items()} | {
             f"jury.{value}": share for value, share in shares
         }
 
@@ -57,12 +60,11 @@ def seats_of(text: str) -> tuple[str, dict[str, int]]:
     """
     seats, attributes = {}, set()
     for part in text.split(","):
-        attribute, _, rest = part.partition("=")
-        group, _, n = rest.rpartition(":")
-        if not group or not n.strip().isdecimal() or int(n) < 1:
+        match = re.fullmatch(r"\s*(.+?)\s*=\s*(.+?)\s*:\s*(0*[1-9]\d*)\s*", part)
+        if not match:
             raise DataError(f"a jury is written as gender=f:6,gender=m:6, found {text!r}")
-        attributes.add(attribute.strip())
-        seats[group.strip()] = int(n)
+        attributes.add(match[1])
+        seats[match[2]] = int(match[3])
     if len(attributes) > 1:
         raise DataError(
             f"the seats of a jury are by one attribute, found {listed(sorted(attributes))}"
@@ -95,28 +97,28 @@ def jury(
             for pool, n in zip(pools, seats, strict=True)
         ]
     )  # (n_panels, n_seats)
-    verdicts, values, ends = [], [], []
+    first, last = (members.shape[1] - 1) // 2, members.shape[1] // 2
+    verdicts, medians = [], []
     for below in shares:  # (n_annotators, n_columns)
         answer = (below[members] < draw.random(members.shape)[..., None]).sum(axis=2)
         answer = np.minimum(answer, scale.n_columns - 1)
-        if isinstance(scale, Interval):
-            rating = scale.low + (answer + draw.random(answer.shape)) * (
-                (scale.high - scale.low) / scale.n_bins
-            )
-            median = np.median(rating, axis=1)
-            verdicts.append(scale.one_hot(median).mean(axis=0))
-            values.append(np.median(median))
-            ends.append(np.quantile(median, ENDS))
-        elif isinstance(scale, Nominal):
-            counts = (answer[..., None] == np.arange(scale.n_columns)).sum(axis=1)
-            best = counts == counts.max(axis=1, keepdims=True)
+        if isinstance(scale, Nominal):
+            best = most_frequent((answer[..., None] == np.arange(scale.n_columns)).sum(axis=1))
             verdicts.append((best / best.sum(axis=1, keepdims=True)).mean(axis=0))
+            continue
+        if isinstance(scale, Interval):
+            bins = (scale.high - scale.low) / scale.n_bins
+            rating = np.sort(scale.low + (answer + draw.random(answer.shape)) * bins, axis=1)
+            median = (rating[:, first] + rating[:, last]) / 2
+            medians.append(np.quantile(median, [0.5, *ENDS]))
+            verdicts.append(scale.one_hot(median).mean(axis=0))
         else:
-            middle = np.sort(answer, axis=1)[:, [(answer.shape[1] - 1) // 2, answer.shape[1] // 2]]
+            middle = np.sort(answer, axis=1)[:, [first, last]]
             verdicts.append(np.bincount(middle.ravel(), minlength=scale.n_columns) / middle.size)
     of_panels = np.array(verdicts)
     if isinstance(scale, Interval):
-        return Verdicts(scale, np.array(values), of_panels, *np.array(ends).T)
+        value, low, high = np.array(medians).T
+        return Verdicts(scale, value, of_panels, low, high)
     low, high = ((of_panels.cumsum(axis=1) < end - 1e-9).sum(axis=1) for end in ENDS)
     return Verdicts(scale, scale.consensus(of_panels), of_panels, low, high)
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, ModelError, cut, listed
 from dissensus.names import string_array
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale, split_set
 
-QUARTERS = 4  # of an annotator's ratings, from which examples are drawn in turn
+REPLY = ("reply", "answer", "text", "content", "output", "response", "body", "choices", "result",
+         "message")  # fmt: skip
 
 
 def prompts(
@@ -40,28 +40,29 @@ def prompts(
         annotators: whom to ask for; all if left out.
         attributes: of annotators, to tell.
     """
-    answers, texts = known[question], [known.text_of(item) for item in range(known.n_items)]
-    names = list(known.annotators) if annotators is None else list(annotators)
-    codes = known.annotators.codes(names, "annotator")
+    answers, names = known[question], annotators or list(known.annotators)
+    texts, every = ([c.text_of(item) for item in range(c.n_items)] for c in (known, asked))
     facts = known.annotator_attributes
     if missing := [name for name in attributes if name not in facts]:
         raise DataError(
             f"no annotator attribute {listed(missing)}; there are {listed(facts, 20) or 'none'}"
         )
     told = {name: string_array(facts[name]).to_pylist() for name in attributes}
-    own = asked.questions.get(question)
-    every = [asked.text_of(item) for item in range(asked.n_items)]
-    free = np.array([text not in set(every) for text in texts], dtype=bool)
-    for name, code in zip(names, codes, strict=True):
+    own, items = asked.questions.get(question), np.arange(asked.n_items)
+    free = ~np.isin(np.array(texts, dtype=object), np.array(every, dtype=object))
+    for name, code in zip(names, known.annotators.codes(names, "annotator"), strict=True):
         rows = np.flatnonzero((answers.annotator_codes("a prompt") == code) & free[answers.item])
-        items = range(asked.n_items)
         if own is not None and own.n_rows:
             items = own.item[own.annotator_codes("a prompt") == own.annotators.find([name])[0]]
         draw = np.random.default_rng((seed, int(code)))
-        chosen = draw.permutation(_stratified(answers, rows, shots, draw))
-        values = answers.take(chosen).answers()
-        examples = [f"{texts[item]}\nAnswer: {_spelled(value)}" for item, value in
-                    zip(answers.item[chosen], values, strict=True)]  # fmt: skip
+        rows = draw.permutation(rows)
+        value = answers.answer[rows]
+        turn = [np.count_nonzero(value[:n] == one) for n, one in enumerate(value)]
+        chosen = draw.permutation(rows[np.argsort(turn, kind="stable")][:shots])
+        examples = [
+            f"{texts[item]}\nAnswer: {', '.join(a) or 'none' if isinstance(a, tuple) else a}"
+            for item, a in zip(answers.item[chosen], answers.take(chosen).answers(), strict=True)
+        ]
         about = [f"{fact}: {of[code]}" for fact, of in told.items() if of[code]]
         system = (
             f"You predict how one annotator answers the question {question!r}. Annotators "
@@ -80,20 +81,6 @@ def prompts(
             }
 
 
-def _stratified(
-    answers: Annotations, rows: np.ndarray, n: int, draw: np.random.Generator
-) -> np.ndarray:
-    """Rows at random, of each value in turn; of ratings from each quarter of these."""
-    rows = draw.permutation(rows)
-    value = answers.answer[rows]
-    if isinstance(answers.scale, Interval):
-        value = value.argsort(kind="stable").argsort() * QUARTERS // max(len(rows), 1)
-    order = np.argsort(value, kind="stable")
-    starts = np.unique(value[order], return_index=True)[1]
-    turn = np.arange(len(rows)) - np.repeat(starts, np.diff([*starts, len(rows)]))
-    return rows[order[np.argsort(turn, kind="stable")]][:n]
-
-
 def _allowed(scale: Scale) -> str:
     if isinstance(scale, Interval):
         return f"a number from {scale.low:g} to {scale.high:g}"
@@ -101,10 +88,6 @@ def _allowed(scale: Scale) -> str:
         "all that apply, separated by commas, of" if isinstance(scale, MultiLabel) else "one of"
     )
     return f"{several}: {', '.join(getattr(scale, 'values', ()))}"
-
-
-def _spelled(answer: Any) -> str:
-    return ", ".join(answer) or "none" if isinstance(answer, tuple) else f"{answer}"
 
 
 # ---- replies ----
@@ -150,7 +133,7 @@ def answers_of(
             question, item, annotator = json.loads(reply.get("id") or reply["custom_id"])
         except (KeyError, TypeError, ValueError):
             raise DataError(f"a reply has no id of a prompt; it has {listed(reply)}") from None
-        text = _text_in({k: v for k, v in reply.items() if k not in ("id", "custom_id")})
+        text = _text_in(reply)
         answer = None if text is None else read_reply(text, corpus[question].scale)
         if answer is None:
             unread.append(f"{text}"[:40])
@@ -162,15 +145,11 @@ def answers_of(
 
 def _text_in(reply: Any) -> str | None:
     """The first text under a usual name, however deep."""
-    if isinstance(reply, list):
-        return next((t for t in map(_text_in, reply) if t is not None), None)
-    if not isinstance(reply, Mapping):
-        return None
-    for name in ("reply", "answer", "text", "content", "output"):
-        if isinstance(reply.get(name), str):
-            return str(reply[name])
-    inner = ("response", "body", "choices", "message", "output", "content", "answer")
-    return next((t for n in inner if (t := _text_in(reply.get(n))) is not None), None)
+    if isinstance(reply, Mapping):
+        reply = [reply[name] for name in REPLY if name in reply]
+    if not isinstance(reply, list):
+        return None if reply is None else str(reply)
+    return next((text for one in reply if (text := _text_in(one)) is not None), None)
 
 
 def answered_locally(
@@ -199,25 +178,23 @@ def answered_locally(
     ends = [tokenizer(f" {value}", add_special_tokens=False)["input_ids"] for value in scale.values]
     most = getattr(model.config, "max_position_embeddings", None) or 10**9
     for prompt in asked:
-        start = tokenizer(_joined(tokenizer, prompt["messages"]), add_special_tokens=False)[
-            "input_ids"
-        ]
-        if len(start) + max(map(len, ends)) > most:
+        start = tokenizer(_joined(tokenizer, prompt["messages"]), add_special_tokens=False)
+        n = len(start["input_ids"])
+        if n + max(map(len, ends)) > most:
             raise DataError(
-                f"{prompt['id']}: the prompt has {len(start)} tokens, but the model reads {most}; "
-                "use fewer --shots"
+                f"{prompt['id']}: the prompt has {n} tokens, but the model reads {most}; use fewer "
+                "--shots"
             )
         logs = []
         for end in ends:
+            tokens = torch.tensor([start["input_ids"] + end])
             with torch.inference_mode():
-                given = model(torch.tensor([start + end])).logits[0, len(start) - 1 : -1]
-            token = torch.tensor(end)[:, None]
-            logs.append(float(given.log_softmax(dim=-1).gather(1, token).sum()))
+                every = model(tokens).logits[0, n - 1 : -1].log_softmax(dim=-1)
+            logs.append(float(every.gather(1, tokens[0, n:, None]).sum()))
         shares = np.exp(np.array(logs) - np.logaddexp.reduce(logs))
         best = scale.values[int(shares.argmax())]
-        about = {name: prompt[name] for name in ("question", "item", "annotator")}
         named = {f"share.{v}": float(x) for v, x in zip(scale.values, shares, strict=True)}
-        yield {**about, "answer": best, **named}
+        yield {n: prompt[n] for n in ("question", "item", "annotator")} | {"answer": best} | named
 
 
 def _joined(tokenizer: Any, messages: Sequence[Mapping[str, str]]) -> str:

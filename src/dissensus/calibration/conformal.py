@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
+from dissensus.metrics.metric import common_items, common_pairs
 from dissensus.prediction import Prediction
 from dissensus.scales import Interval, MultiLabel, Ordinal, Scale
 
@@ -108,15 +109,15 @@ class Conformal:
         instead; of the distribution share.VALUE.low and share.VALUE.high."""
         sets, scale = self.sets(prediction), prediction.scale
         name = "consensus" if self.of == "consensus" else "annotator"
-        if sets.ndim == 2 and isinstance(scale, Interval):
+        if isinstance(scale, Interval):
             return {f"{name}_low": sets[:, 0], f"{name}_high": sets[:, 1]}
         values = np.array(getattr(scale, "values", ()), dtype=object)
         if sets.ndim == 2:
-            lists = [values[row].tolist() for row in sets]
-            return {f"{name}_set": pa.array(lists, pa.list_(pa.string()))}
-        ends = ((f"share.{v}.{end}", sets[:, at, side]) for at, v in enumerate(values)
-                for side, end in enumerate(("low", "high")))  # fmt: skip
-        return dict(ends)
+            return {f"{name}_set": pa.array([values[row].tolist() for row in sets])}
+        columns: dict[str, Any] = {}
+        for value, ends in zip(values, sets.transpose(1, 2, 0), strict=True):
+            columns |= {f"share.{value}.low": ends[0], f"share.{value}.high": ends[1]}
+        return columns
 
     def size(self, prediction: Prediction) -> float:
         """How large the sets are, the mean over items: values in a set, the length of an interval,
@@ -135,18 +136,18 @@ class Conformal:
         its unit, (n,) each. An answer is in its set if the score is `margin_` or less."""
         shares, value = self._predicted(prediction)
         scale, answers = prediction.scale, answers.to(prediction.scale)
-        place = prediction.items.find(answers.items)  # (n_items,)
         if self.of == "distribution":
-            observed = answers.distribution()
-            item = np.flatnonzero((place >= 0) & ~np.isnan(observed[:, 0]))
-            away = np.abs(observed[item] - shares[place[item]]).max(axis=1)
+            place, item = common_items(prediction.items, answers)
+            away = np.abs(answers.distribution()[item] - shares[place]).max(axis=1)
             return away, item, _share(item, np.ones(len(item)), units)
         labels = answers.consensus() if self.of == "consensus" else answers
-        row = place[labels.item]
         if self.of == "annotator":
-            row = _pair_of(prediction, answers, row)
-        kept = np.flatnonzero(row >= 0)
-        row, item, answer = row[kept], labels.item[kept], labels.answer[kept]
+            kept, row = common_pairs(prediction, answers)
+        else:
+            row = prediction.items.find(labels.items)[labels.item]
+            kept = np.flatnonzero(row >= 0)
+            row = row[kept]
+        item, answer = labels.item[kept], labels.answer[kept]
         if isinstance(scale, Interval):
             low, high = self._ends(scale, shares, value)
             scores = np.maximum(low[row] - answer, answer - high[row])
@@ -232,33 +233,12 @@ def quantile(scale: Interval, shares: np.ndarray, level: float) -> np.ndarray:
         >>> quantile(Interval(0, 10, n_bins=2), np.array([[0.5, 0.5], [1, 0]]), 0.25).tolist()
         [2.5, 1.25]
     """
-    mass = shares / shares.sum(axis=1, keepdims=True)
-    below = mass.cumsum(axis=1)
-    rows, at = np.arange(len(mass)), np.minimum((below < level).sum(axis=1), scale.n_bins - 1)
-    inside = mass[rows, at]
-    missing = level - (below[rows, at] - inside)
-    part = np.divide(missing, inside, where=inside > 0, out=np.zeros(len(at)))
-    return scale.low + (at + part) * (scale.high - scale.low) / scale.n_bins
+    edges = np.linspace(scale.low, scale.high, scale.n_bins + 1)
+    below = np.pad(shares.cumsum(axis=1), ((0, 0), (1, 0))) / shares.sum(axis=1, keepdims=True)
+    return np.array([np.interp(level, row, edges) for row in below])
 
 
 def _share(item: np.ndarray, weight: np.ndarray, units: np.ndarray | None) -> np.ndarray:
     """The weight of each row as a share of its unit's."""
     unit = np.unique(item if units is None else units[item], return_inverse=True)[1]
     return weight / np.bincount(unit, weight)[unit]
-
-
-def _pair_of(prediction: Prediction, answers: Annotations, item: np.ndarray) -> np.ndarray:
-    """The predicted pair of each answer, (n_rows,); -1 if it was not predicted.
-
-    Args:
-        item: of each answer, as a code into the prediction's items, or -1.
-    """
-    pairs = prediction.by_annotator
-    assert pairs is not None
-    n = len(pairs.annotators)
-    annotator = pairs.annotators.find(answers.annotators)[answers.annotator_codes("coverage")]
-    keys, order = np.unique(pairs.item.astype(np.int64) * n + pairs.annotator, return_index=True)
-    wanted = item.astype(np.int64) * n + annotator
-    at = np.searchsorted(keys, wanted)
-    is_predicted = (item >= 0) & (annotator >= 0) & np.isin(wanted, keys)
-    return np.where(is_predicted, order[np.minimum(at, len(keys) - 1)] if len(keys) else -1, -1)

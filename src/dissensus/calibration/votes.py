@@ -11,6 +11,7 @@ from scipy.special import log_softmax
 
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
+from dissensus.metrics.metric import distributions
 from dissensus.prediction import Prediction
 from dissensus.scales import Nominal, Ordinal
 
@@ -39,38 +40,32 @@ class VoteCalibration:
             raise DataError(
                 f"shares of {prediction.scale.kind} answers are not calibrated to votes"
             )
-        votes = answers.to(prediction.scale).distribution()
-        place = prediction.items.find(answers.items)
-        item = np.flatnonzero((place >= 0) & ~np.isnan(votes[:, 0]))
-        if not len(item):
+        votes, shares = distributions(prediction, answers.to(prediction.scale))
+        if not len(votes):
             raise DataError("no answers to calibrate on: none is to an item that is predicted")
-        self._fit(_logs(prediction.distribution[place[item]]), votes[item])
+        logs, n = _logs(shares), votes.shape[1]
+
+        def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
+            self.weights_, self.shift_ = flat[n:].reshape(n, n), flat[:n]
+            calibrated = self._calibrated(logs)
+            slope = (np.exp(calibrated) - votes) / len(votes)
+            between = self.weights_ * (1 - np.eye(n))
+            value = -(votes * calibrated).sum() / len(votes)
+            value += self.penalty * ((between**2).sum() + (self.shift_**2).sum())
+            by_shift = slope.sum(axis=0) + 2 * self.penalty * self.shift_
+            return value, np.r_[by_shift, (logs.T @ slope + 2 * self.penalty * between).ravel()]
+
+        loss(minimize(loss, np.r_[np.zeros(n), np.eye(n).ravel()], jac=True, method="L-BFGS-B").x)
         return self
 
     def calibrated(self, prediction: Prediction) -> Prediction:
         """The prediction with calibrated shares of items; those of annotators stay as they are."""
-        shares = np.exp(self._logs(_logs(prediction.distribution)))
+        shares = np.exp(self._calibrated(_logs(prediction.distribution)))
         consensus = prediction.scale.consensus(shares).astype(prediction.scale.dtype)
         return replace(prediction, distribution=shares, consensus=consensus)
 
-    def _logs(self, logs: np.ndarray) -> np.ndarray:
+    def _calibrated(self, logs: np.ndarray) -> np.ndarray:
         return np.asarray(log_softmax(logs @ self.weights_ + self.shift_, axis=1))
-
-    def _fit(self, logs: np.ndarray, votes: np.ndarray) -> None:
-        n = votes.shape[1]
-
-        def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
-            self.weights_, self.shift_ = flat[n:].reshape(n, n), flat[:n]
-            given = self._logs(logs)
-            slope = (np.exp(given) - votes) / len(votes)
-            between = self.weights_ * (1 - np.eye(n))
-            squares = (between**2).sum() + (self.shift_**2).sum()
-            value = -(votes * given).sum() / len(votes) + self.penalty * squares
-            by_shift = slope.sum(axis=0) + 2 * self.penalty * self.shift_
-            return value, np.r_[by_shift, (logs.T @ slope + 2 * self.penalty * between).ravel()]
-
-        start = np.r_[np.zeros(n), np.eye(n).ravel()]
-        loss(minimize(loss, start, jac=True, method="L-BFGS-B").x)
 
 
 def _logs(shares: np.ndarray) -> np.ndarray:

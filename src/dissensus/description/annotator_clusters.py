@@ -17,6 +17,7 @@ from dissensus.agreement import (
     masi_kappa_matrix,
 )
 from dissensus.annotations import Annotations
+from dissensus.annotations.annotations import slices
 from dissensus.description.marks import marked
 from dissensus.scales import Interval, MultiLabel, Ordinal
 
@@ -31,6 +32,7 @@ MOST_PAIRS = 60  # of values between which an item is ambiguous: those given to 
 TILT = 1.5  # standard deviation between annotators, of logarithms
 SHARPNESS = 0.5  # likewise, relative to the mean
 RARE = 0.5  # items of a profile
+CELLS = 1 << 22  # of the largest intermediate array
 FREE = 4.0  # expected answers to add before an annotator's own table is believed
 
 
@@ -182,17 +184,17 @@ class CrowdModel:
         Returns:
             (n_rows,)
         """
-        logarithm = self.logarithm(fitted)
-        own = logarithm[self.annotator, :, self.code]  # (n_rows, n_profiles)
-        rows = np.flatnonzero(chosen[self.annotator])
-        joint = np.tile(np.log(fitted.share), (self.n_items, 1))
-        np.add.at(joint, self.item[rows], own[rows])
-        others = joint[self.item] - np.where(chosen[self.annotator], 1.0, 0.0)[:, None] * own
-        others = np.exp(others - others.max(axis=1, keepdims=True))
-        n_others = np.bincount(self.item[rows], minlength=self.n_items)[self.item]
-        known = n_others - chosen[self.annotator] > 0
-        values = np.log((others * np.exp(own)).sum(axis=1) / others.sum(axis=1))
-        return np.where(known, values, np.nan)
+        logarithm, one_hot = self.logarithm(fitted), self.one_hot(self.code, chosen)
+        by_profile = logarithm.transpose(0, 2, 1).reshape(-1, len(fitted.share))
+        joint = one_hot @ by_profile + np.log(fitted.share)
+        values = np.empty(len(self.item))
+        for rows in slices(len(values), CELLS // len(fitted.share)):
+            own = logarithm[self.annotator[rows], :, self.code[rows]]  # (n_rows, n_profiles)
+            others = joint[self.item[rows]] - chosen[self.annotator[rows], None] * own
+            others = np.exp(others - others.max(axis=1, keepdims=True))
+            values[rows] = np.log((others * np.exp(own)).sum(axis=1) / others.sum(axis=1))
+        n_others = np.bincount(self.item, chosen[self.annotator], self.n_items)[self.item]
+        return np.where(n_others > chosen[self.annotator], values, np.nan)
 
     # ---- one iteration ----
 

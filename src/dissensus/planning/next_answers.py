@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
@@ -86,32 +86,67 @@ def next_answers(
     if not annotations.n_rows:
         raise DataError(f"{question}: there are no answers yet; ask about every item first")
     uncertain = _uncertainty(annotations, about)
-    slots = _slots(uncertain, -(-AT_ONCE * budget // annotations.n_items))
-    annotator = groups = None
-    if annotations.annotator is None:
-        if most_per_annotator or group:
-            annotations.annotator_codes("a plan of whom to ask")
-        item, further = (column[:budget] for column in slots)
-    else:
-        groups = None if group is None else group_annotators(corpus, group)
-        even = -(-budget // annotations.n_annotators)
-        limit = most_per_annotator or SHARE * even
-        codes = None if groups is None else groups.code
-        people = _People.of(annotations, codes, limit, seed)
-        chosen = list(people.assigned(*slots, budget, uncertain.by_annotator))
-        item, further, annotator = np.array(chosen, dtype=int).reshape(-1, 3).T
-    about_items = {name: c.take(pa.array(item)) for name, c in item_columns(corpus).items()}
+    item, further = _slots(uncertain, -(-AT_ONCE * budget // annotations.n_items))
     columns: dict[str, Any] = {}
-    if annotator is not None:
-        who = pa.array(annotator)
-        columns[corpus.columns.get("annotator", "annotator")] = corpus.annotators.array.take(who)
+    if annotations.annotator is not None or most_per_annotator or group:
+        codes = annotations.annotator_codes("a plan of whom to ask")
+        groups = None if group is None else group_annotators(corpus, group)
+        limit = most_per_annotator or SHARE * -(-budget // annotations.n_annotators)
+        item, further, annotator = _assigned(
+            annotations, codes, (item, further), budget, limit,
+            None if groups is None else groups.code, uncertain.by_annotator, seed,
+        )  # fmt: skip
+        who = corpus.annotators.array.take(pa.array(annotator))
+        columns[corpus.columns.get("annotator", "annotator")] = who
         if groups is not None:
             columns[str(group)] = [groups.names[code] for code in groups.code[annotator]]
+    item, further = item[:budget], further[:budget]
+    about_items = {name: c.take(pa.array(item)) for name, c in item_columns(corpus).items()}
     columns["answers so far"] = annotations.voters()[item]
     columns["uncertainty"] = uncertain.now[item]
     reductions = np.stack([uncertain.of(k) for k in range(int(further.max(initial=0)) + 1)])
     columns["expected reduction"] = reductions[further, item]
     return pa.table(with_columns(about_items, columns))
+
+
+def _assigned(
+    annotations: Annotations,
+    codes: np.ndarray,
+    slots: tuple[np.ndarray, np.ndarray],
+    budget: int,
+    limit: int,
+    group: np.ndarray | None,
+    by_annotator: Callable[[int], np.ndarray] | None,
+    seed: int,
+) -> np.ndarray:
+    """Items, how many answers each gets before, and whom to ask, (3, n), until the budget is used.
+
+    Args:
+        codes: annotators of the rows.
+        slots: items, and how many answers they get before.
+        limit: answers that one annotator is asked for at most.
+        group: codes of the annotators' groups, -1 unknown; only groups that have not answered.
+        by_annotator: what an answer of each says about an item; else those with least work are
+            asked.
+    """
+    order = np.argsort(annotations.item, kind="stable")
+    answered = np.split(codes[order], np.cumsum(annotations.per_item())[:-1])
+    n, chosen = annotations.n_annotators, list[tuple[int, int, int]]()
+    work, tie = np.zeros(n, dtype=int), np.random.default_rng(seed).permutation(n) / n
+    for item, before in zip(*(column.tolist() for column in slots), strict=True):
+        free = work < limit
+        if len(chosen) == budget or not free.any():
+            break
+        free[answered[item]] = False
+        if group is not None:
+            free &= ~np.isin(group, [-1, *group[answered[item]]])
+        if free.any():
+            worth = -(work + tie) if by_annotator is None else by_annotator(item)
+            who = int(np.where(free, worth, -np.inf).argmax())
+            work[who] += 1
+            answered[item] = np.append(answered[item], who)
+            chosen.append((item, before, who))
+    return np.array(chosen, dtype=int).reshape(-1, 3).T
 
 
 def _slots(uncertain: _Uncertainty, most: int) -> tuple[np.ndarray, np.ndarray]:
@@ -209,52 +244,3 @@ def _of_truth(annotations: Annotations) -> _Uncertainty:
         return np.asarray(after.reshape(len(confusion), -1).sum(axis=1))
 
     return _Uncertainty(*reductions(belief, usual, np.eye(len(usual))), by_annotator)
-
-
-# ---- whom to ask ----
-
-
-@dataclass(eq=False)
-class _People:
-    """Who answered what, and how much work each annotator has."""
-
-    answered: list[np.ndarray]  # annotators of each item
-    work: np.ndarray  # (n_annotators,) answers that each is asked for
-    limit: int
-    tie: np.ndarray  # (n_annotators,) below 1
-    group: np.ndarray | None  # (n_annotators,) codes, -1 unknown
-
-    @classmethod
-    def of(
-        cls, annotations: Annotations, group: np.ndarray | None, limit: int, seed: int
-    ) -> _People:
-        order = np.argsort(annotations.item, kind="stable")
-        ends = np.cumsum(annotations.per_item())[:-1]
-        answered = np.split(annotations.annotator_codes("a plan of whom to ask")[order], ends)
-        n = annotations.n_annotators
-        tie = np.random.default_rng(seed).permutation(n) / n
-        return cls(answered, np.zeros(n, dtype=int), limit, tie, group)
-
-    def assigned(
-        self,
-        items: np.ndarray,
-        further: np.ndarray,
-        budget: int,
-        by_annotator: Callable[[int], np.ndarray] | None,
-    ) -> Iterator[tuple[int, int, int]]:
-        """An item, how many answers it gets before, and an annotator, until the budget is used."""
-        for item, before in zip(items.tolist(), further.tolist(), strict=True):
-            free = self.work < self.limit
-            if not budget or not free.any():
-                return
-            free[self.answered[item]] = False
-            if self.group is not None:
-                free &= ~np.isin(self.group, [-1, *self.group[self.answered[item]]])
-            if not free.any():
-                continue
-            worth = -(self.work + self.tie) if by_annotator is None else by_annotator(item)
-            who = int(np.where(free, worth, -np.inf).argmax())
-            self.work[who] += 1
-            self.answered[item] = np.append(self.answered[item], who)
-            budget -= 1
-            yield item, before, who

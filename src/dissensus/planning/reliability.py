@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,10 +21,13 @@ ANSWERS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 30, 40, 50)  # per item, 
 DRAWS = 160_000  # imagined items of all kinds, 100 to 400 of each
 DIRECTIONS = (1, 5, 20)  # answers, for which intervals are searched
 SHUFFLED = 20_000  # items of which answers are drawn, each 20 times at most
-TARGETS = {
-    "alpha": "half the width of its 95 % interval over items",
-    "stable": "share of consensus labels that very many answers would not change",
-    "reliability": "of means, as Spearman-Brown gives it",
+TARGETS = {  # what they are, and of which scales
+    "alpha": ("half the width of its 95 % interval over items", (Nominal, Ordinal, Interval)),
+    "stable": (
+        "share of consensus labels that very many answers would not change",
+        (Nominal, Ordinal, MultiLabel),
+    ),
+    "reliability": ("of means, as Spearman-Brown gives it", (Ordinal, Interval)),
 }
 Estimated = tuple[float, float, float]  # value, and the ends of its 95 % interval
 UNKNOWN: Estimated = (math.nan, math.nan, math.nan)
@@ -62,49 +64,41 @@ class Plan:
     def sentences(self) -> list[str]:
         """What each target needs."""
         return [
-            f"{name}={value:g}: "
-            + {"alpha": self._items}.get(name, partial(self._least, name))(value)
-            for name, value in self.targets.items()
+            f"{name}={x:g}: " + (self._items(x) if name == "alpha" else self._least(name, x))
+            for name, x in self.targets.items()
         ]
 
     def _least(self, name: str, value: float) -> str:
         """How many answers to each item reach a target."""
-        known = [(row.answers, getattr(row, name)) for row in self.rows]
-        if math.isnan(known[0][1][0]):
+        known = {row.answers: getattr(row, name) for row in self.rows}
+        if math.isnan(known[1][0]):
             return f"{name} is not defined for these answers"
-
-        def first(end: int) -> int | None:
-            return next((answers for answers, each in known if each[end] >= value), None)
-
-        least, early, late = first(0), first(2), first(1)
-        answers, best = known[-1]
-        if least is None:
-            return f"not reached: {answers} answers per item give {_spelled(best)}"
-        more = (
-            ""
-            if late == early == least
-            else (f" (95 % interval {early} to {late or f'more than {answers}'})")
+        best, low, high = known[most := max(known)]
+        least, late, early = (
+            next((answers for answers, each in known.items() if each[end] >= value), None)
+            for end in range(3)
         )
-        total = round(least * self.items - self.per_item * self.items)
-        extra = f", about {total:,} more than there are" if total > 0 else ", which there are"
-        return f"{counted(least, 'answer')} per item{more}{extra}"
+        if least is None:
+            return f"not reached: {most} answers per item give {best:.3f} [{low:.3f}, {high:.3f}]"
+        text = f"{counted(least, 'answer')} per item"
+        if (early, late) != (least, least):
+            text += f" (95 % interval {early} to {late or f'more than {most}'})"
+        missing = round((least - self.per_item) * self.items)
+        return text + (f", about {missing:,} more than there are" if missing > 0 else
+                       ", which there are")  # fmt: skip
 
     def _items(self, value: float) -> str:
         """How many items, with how many answers each, make alpha as certain with least answers."""
-        widths = {row.answers: row.alpha_within for row in self.rows}
-        needed = {
-            answers: math.ceil(self.items * (width / value) ** 2)
-            for answers, width in widths.items()
-            if not math.isnan(width)
-        }
-        if not needed:
+        widths = {r.answers: r.alpha_within for r in self.rows if not math.isnan(r.alpha_within)}
+        if not widths:
             return "alpha is not defined for these answers"
-        cheapest = min(needed, key=lambda answers: (needed[answers] * answers, answers))
-        now = min(widths, key=lambda answers: abs(answers - max(self.per_item, 2)))
-        text = f"{counted(needed[cheapest], 'item')} with {cheapest} answers each need the fewest "
-        text += f"answers ({needed[cheapest] * cheapest:,})"
+        items = {n: math.ceil(self.items * (width / value) ** 2) for n, width in widths.items()}
+        cheapest = min(items, key=lambda answers: (items[answers] * answers, answers))
+        now = min(items, key=lambda answers: abs(answers - self.per_item))
+        text = f"{counted(items[cheapest], 'item')} with {cheapest} answers each need the fewest "
+        text += f"answers ({items[cheapest] * cheapest:,})"
         if now != cheapest:
-            text += f"; with {now} each, as now, {needed[now]:,} items"
+            text += f"; with {now} each, as now, {items[now]:,} items"
         return f"{text}; there are {self.items:,} items, within {widths[now]:.3f}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -121,10 +115,6 @@ class Plan:
         columns["repeated_observed"] = [row.observed for row in self.rows]
         columns["alpha_within"] = [row.alpha_within for row in self.rows]
         return columns
-
-
-def _spelled(value: Estimated) -> str:
-    return f"{value[0]:.3f} [{value[1]:.3f}, {value[2]:.3f}]"
 
 
 def plan(
@@ -160,70 +150,60 @@ def plan(
             "about how they differ; ask a second one first"
         )
     generator = np.random.default_rng(seed)
-    curves = dict(_curves(ItemModel.fit(annotations), annotations, n, generator))
-    observed = dict(_observed(annotations, generator))
-    alpha = _alpha(annotations)
-    rows = (
-        WithAnswers(
-            r, *curves[r][:2], observed.get(r, math.nan), _means(alpha, r), curves[r][2]
-        )
-        for r in ANSWERS
-    )  # fmt: skip
+    curves = list(_curves(ItemModel.fit(annotations), annotations, n, generator))
+    observed, alpha = _observed(annotations, generator), _alpha(annotations)
+    rows = tuple(
+        WithAnswers(r, stable, repeated, observed.get(r, math.nan), _means(alpha, r), within)
+        for r, stable, repeated, within in curves
+    )
     per_item = float(annotations.voters().sum()) / n
-    return Plan(question, n, per_item, tuple(rows), dict(targets or {}))
+    return Plan(question, n, per_item, rows, dict(targets or {}))
 
 
 def check_targets(targets: Mapping[str, float], annotations: Annotations, question: str) -> None:
     """Refuse a target that is unknown, impossible, or not for this scale."""
-    kind, scale = annotations.scale.kind, annotations.scale
-    unfit = {
-        "alpha": isinstance(scale, MultiLabel),
-        "stable": isinstance(scale, Interval),
-        "reliability": isinstance(scale, Nominal | MultiLabel),
-    }
+    scale = annotations.scale
     for name, value in targets.items():
         if name not in TARGETS:
-            known = "; ".join(f"{one} ({meaning})" for one, meaning in TARGETS.items())
+            known = "; ".join(f"{one} ({meaning})" for one, (meaning, _) in TARGETS.items())
             raise DataError(f"no target {name!r}; there are {known}")
         if not 0 < value < 1:
             raise DataError(f"the target {name} must be above 0 and below 1, found {value:g}")
-        if unfit[name]:
-            use = " or ".join(one for one, wrong in unfit.items() if not wrong)
-            raise DataError(f"{question}: the target {name} is not for {kind} answers; use {use}")
+        fit = [one for one, (_, scales) in TARGETS.items() if isinstance(scale, scales)]
+        if name not in fit:
+            raise DataError(
+                f"{question}: the target {name} is not for {scale.kind} answers; use "
+                f"{' or '.join(fit)}"
+            )
 
 
 def _curves(
     model: ItemModel, annotations: Annotations, n_items: int, generator: np.random.Generator
-) -> Iterator[tuple[int, tuple[Estimated, Estimated, float]]]:
+) -> Iterator[tuple[int, Estimated, Estimated, float]]:
     """For each number of answers: stable and repeated labels, and how certain alpha is."""
     truth = labels_of(model.kinds, model.ordered)
     draws = min(max(DRAWS // len(model.kinds), 100), 400)
-    drawn = {
-        r: generator.multinomial(r, model.kinds[:, None], (len(model.kinds), draws))
-        for r in ANSWERS
-    }  # (n_kinds, draws, n_values) each
-    label = {
-        r: labels_of(counts.reshape(-1, counts.shape[2]), model.ordered)
-        .reshape(counts.shape)
-        .mean(axis=1)
-        for r, counts in drawn.items()
-    }  # (n_kinds, n_values) each
+    drawn, label = {}, {}
+    for r in ANSWERS:
+        counts = generator.multinomial(r, model.kinds[:, None], (len(model.kinds), draws))
+        labels = labels_of(counts.reshape(-1, counts.shape[2]), model.ordered)
+        drawn[r], label[r] = counts, labels.reshape(counts.shape).mean(axis=1)
     stable = {r: (one * truth).sum(axis=1) for r, one in label.items()}
-    labels = not isinstance(annotations.scale, Interval)
-    shares = model.compatible(np.array([stable[r] for r in DIRECTIONS if labels]))
-    undefined = (
-        isinstance(annotations.scale, MultiLabel) or np.count_nonzero(model.counts.any(axis=0)) < 2
-    )
-    distance = None if undefined else _distance(model, annotations)
+    has_labels = not isinstance(annotations.scale, Interval)
+    shares = model.compatible(np.array([stable[r] for r in DIRECTIONS if has_labels]))
+    n_given = np.count_nonzero(model.counts.any(axis=0))
+    distance = None
+    if n_given > 1 and not isinstance(annotations.scale, MultiLabel):
+        distance = _distance(model, annotations)
     for r, counts in drawn.items():
         again = (label[r] ** 2).sum(axis=1)
         if r > 1:  # the same draws would agree with themselves
             again -= (label[r] - label[r] ** 2).sum(axis=1) / (draws - 1)
-        both = [_estimated(shares @ one) if labels else UNKNOWN for one in (stable[r], again)]
+        both = [_estimated(shares @ one) if has_labels else UNKNOWN for one in (stable[r], again)]
         within = math.nan
         if distance is not None and r > 1:
             within = _within(counts / r, model.share, distance, r) / math.sqrt(n_items)
-        yield r, (both[0], both[1], within)
+        yield r, both[0], both[1], within
 
 
 def _estimated(values: np.ndarray) -> Estimated:
@@ -280,29 +260,21 @@ def _means(alpha: Estimated, r: int) -> Estimated:
     return one, low, high
 
 
-def _observed(
-    annotations: Annotations, generator: np.random.Generator
-) -> Iterator[tuple[int, float]]:
+def _observed(annotations: Annotations, generator: np.random.Generator) -> dict[int, float]:
     """How often two disjoint sets of answers to an item have the same label, by their size."""
     if not isinstance(annotations.scale, Nominal | Ordinal) or annotations.repeats:
-        return
-    counts, _ = value_counts(annotations)
-    counts = counts.astype(int)
+        return {}
+    counts = value_counts(annotations)[0].astype(int)
     ordered, size = isinstance(annotations.scale, Ordinal), counts.sum(axis=1)
-    for r in (r for r in ANSWERS if (size >= 2 * r).any()):
-        several = counts[size >= 2 * r]
-        several = np.repeat(several, min(max(SHUFFLED // len(several), 1), 20), axis=0)
-        first = _drawn(several, r, generator)
-        second = _drawn(several - first, r, generator)
-        same = labels_of(first, ordered) * labels_of(second, ordered)
-        yield r, float(same.sum(axis=1).mean())
-
-
-def _drawn(counts: np.ndarray, r: int, generator: np.random.Generator) -> np.ndarray:
-    """r of the answers to each item, without replacement, (n_items, n_values)."""
-    left, total, drawn = np.full(len(counts), r), counts.sum(axis=1), np.zeros_like(counts)
-    for value, n in enumerate(counts.T):
-        total = total - n
-        drawn[:, value] = generator.hypergeometric(n, total, left)
-        left = left - drawn[:, value]
-    return drawn
+    item, value = np.repeat(np.argwhere(counts + 1), counts.ravel(), axis=0).T
+    turn = np.arange(len(item)) - (np.cumsum(size) - size)[item]
+    same: dict[int, list[float]] = {r: [] for r in ANSWERS if (size >= 2 * r).any()}
+    for _ in range(min(max(SHUFFLED // len(counts), 1), 20)):
+        shuffled = value[np.lexsort((generator.random(len(item)), item))]
+        for r, shares in same.items():
+            half = np.zeros((2, *counts.shape))
+            rows = turn < 2 * r
+            np.add.at(half, (turn[rows] // r, item[rows], shuffled[rows]), 1)
+            first, second = (labels_of(one[size >= 2 * r], ordered) for one in half)
+            shares.append(float((first * second).sum(axis=1).mean()))
+    return {r: float(np.mean(shares)) for r, shares in same.items()}

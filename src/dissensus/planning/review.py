@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,17 +12,12 @@ from dissensus.agreement import first_answers
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.corpus.tables import item_columns, with_columns
-from dissensus.description.annotator_clusters import (
-    ITERATIONS,
-    CrowdModel,
-    cluster_annotators,
-)
+from dissensus.description.annotator_clusters import ITERATIONS, CrowdModel, cluster_annotators
 from dissensus.description.disputed_table import answers_of_items
 from dissensus.errors import DataError
 from dissensus.prediction import Prediction
 from dissensus.scales import Interval, Nominal, Ordinal, answer_text
 
-CELLS = 1 << 22  # of the largest intermediate array
 BY_MODEL = 0.5  # weight of the logarithm of a predicted probability, that of others being 1
 LEAST = 0.01  # a predicted probability counts as this at least: a label alone is not certain
 
@@ -57,65 +52,50 @@ def review(
     if not annotations.n_rows:
         raise DataError(f"{question}: there are no answers to review")
     answers = first_answers(annotations)
-    by_model = None if predictions is None else _predicted(answers, predictions, question)
-    chance, kin = _chances(answers)
-    worst = (
-        np.log(chance)
-        if by_model is None
-        else (np.log(chance) + BY_MODEL * np.log(np.maximum(by_model, LEAST)))
-    )
-    alone = answers.per_item()[answers.item] < 2
-    worst[alone & (True if by_model is None else np.isnan(by_model))] = np.nan
-    rows = np.argsort(worst, kind="stable")[: np.isfinite(worst).sum()][: most or None]
-    few = answers.take(rows)
+    probability, clusters = _given_others(answers)
+    with np.errstate(divide="ignore"):
+        worst = np.log(probability)  # nan where nobody else answered
+    columns: dict[str, Any] = {}
+    if predictions is not None:
+        by_model = _predicted(answers, predictions, question)
+        of_model = BY_MODEL * np.log(np.maximum(by_model, LEAST))
+        worst = np.where(np.isnan(worst), of_model, worst + of_model)
+        columns["by the model"] = by_model
+    rows = np.argsort(worst, kind="stable")[: np.count_nonzero(~np.isnan(worst))][: most or None]
+    few, usual = answers.take(rows), _usual(answers, probability)
+    reasons = list(_reasons(few, answers, clusters, usual))
     about = {name: c.take(pa.array(few.item)) for name, c in item_columns(corpus).items()}
-    columns: dict[str, Any] = {
+    columns = {
         corpus.columns.get("annotator", "annotator"): few.to_table()["annotator"],
         "answer": answers.scale.column(few.answer),
-        "probability": [float(f"{value:.3g}") for value in chance[rows]],
-        **({} if by_model is None else {"by the model": by_model[rows]}),
-        "others": list(_others(answers, rows)),
-        "reason": list(_reasons(answers, rows, chance, kin)),
+        "probability": [float(f"{value:.3g}") for value in probability[rows]],
+        **{name: column[rows] for name, column in columns.items()},
+        "others": [others for others, _ in reasons],
+        "reason": [reason for _, reason in reasons],
     }
     return pa.table(with_columns(about, columns))
 
 
-# ---- how probable answers are ----
-
-
-def _chances(answers: Annotations) -> tuple[np.ndarray, np.ndarray]:
-    """The probability of each answer, given the others to its item, (n_rows,), and the cluster of
-    each annotator, 0 for none."""
+def _given_others(answers: Annotations) -> tuple[np.ndarray, dict[str, frozenset[str]]]:
+    """The probability of each answer, given the others to its item, (n_rows,); nan without any.
+    Also the cluster of annotators that are in one."""
     model = CrowdModel.of(answers)
-    everybody = np.ones(answers.n_annotators, dtype=bool)
-    chance = _given_others(model, everybody)
-    kin = np.zeros(answers.n_annotators, dtype=int)
-    found = cluster_annotators(answers)
-    for label, cluster in enumerate(() if found is None else found.clusters, 1):
-        kin[answers.annotators.codes(list(cluster.annotators))] = label
-        shared = _given_others(model, kin == label)
-        own = (kin == label)[model.annotator] & (_alike(answers, kin)[1] > 0)
-        chance[own] = np.maximum(chance[own], shared[own])
-    return np.maximum(chance, 1e-12), kin
 
+    def predicted(chosen: np.ndarray) -> np.ndarray:
+        fitted = model.fit(model.one_hot(model.code, chosen), model.first(), ITERATIONS)
+        return np.exp(model.predicted(chosen, fitted))
 
-def _given_others(model: CrowdModel, chosen: np.ndarray) -> np.ndarray:
-    """The probability of each answer, given those of the other chosen annotators, (n_rows,)."""
-    fitted = model.fit(model.one_hot(model.code, chosen), model.first(), ITERATIONS)
-    table = model.logarithm(fitted)
-    order, chance = np.argsort(model.item, kind="stable"), np.empty(len(model.item))
-    ends = np.searchsorted(model.item[order], np.arange(model.n_items + 1))
-    step = max(1, CELLS // len(fitted.share) * model.n_items // len(order))
-    for first in range(0, model.n_items, step):
-        rows = order[ends[first] : ends[min(first + step, model.n_items)]]
-        own = table[model.annotator[rows], :, model.code[rows]]  # (n_rows, n_profiles)
-        counted = np.where(chosen[model.annotator[rows]][:, None], own, 0.0)
-        joint = np.tile(np.log(fitted.share), (step, 1))
-        np.add.at(joint, model.item[rows] - first, counted)
-        others = joint[model.item[rows] - first] - counted
-        others = np.exp(others - others.max(axis=1, keepdims=True))
-        chance[rows] = (others * np.exp(own)).sum(axis=1) / others.sum(axis=1)
-    return chance
+    clusters: dict[str, frozenset[str]] = {}
+    chance = predicted(np.ones(answers.n_annotators, dtype=bool))
+    camps = cluster_annotators(answers)
+    for cluster in () if camps is None else camps.clusters:
+        inside = np.isin(
+            np.arange(answers.n_annotators), answers.annotators.codes(cluster.annotators)
+        )
+        own = inside[model.annotator]
+        chance[own] = np.fmax(chance[own], predicted(inside)[own])
+        clusters |= dict.fromkeys(cluster.annotators, frozenset(cluster.annotators))
+    return chance, clusters
 
 
 def _predicted(answers: Annotations, predictions: Prediction, question: str) -> np.ndarray:
@@ -131,52 +111,35 @@ def _predicted(answers: Annotations, predictions: Prediction, question: str) -> 
     return np.where(at < 0, np.nan, predictions.distribution[at, answers.answer])
 
 
-# ---- reasons ----
-
-
-def _alike(answers: Annotations, kin: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How many annotators of the same cluster gave the same answer to the item, and how many gave
-    any; each without the annotator, (n_rows,)."""
-    cluster = kin[answers.annotator_codes("")]
-    values = np.unique(answers.answer, return_inverse=True)[1].reshape(-1)
-    each = np.stack([answers.item, cluster, values], axis=1)
-    counts = []
-    for keys in (each, each[:, :2]):
-        _, at, n = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
-        counts.append(np.where(cluster > 0, n[at.reshape(-1)] - 1, 0))
-    return counts[0], counts[1]
-
-
-def _others(answers: Annotations, rows: np.ndarray) -> Iterator[str]:
-    """What others answered to the items of these rows."""
-    own = [answer_text(value) for value in answers.take(rows).answers()]
-    items, at = np.unique(answers.item[rows], return_inverse=True)
-    each = list(answers_of_items(answers, items))
-    for text, place in zip(own, at.reshape(-1).tolist(), strict=True):
-        counts = {one.answer: one.n - (one.answer == text) for one in each[place]}
-        yield ", ".join(f"{value} {n}" for value, n in counts.items() if n)
+def _usual(answers: Annotations, probability: np.ndarray) -> np.ndarray:
+    """The mean probability of the answers of each annotator, (n_annotators,)."""
+    known = ~np.isnan(probability)
+    annotator, n = answers.annotator_codes("")[known], answers.n_annotators
+    total = np.bincount(annotator, probability[known], n)
+    return np.asarray(total / np.maximum(np.bincount(annotator, minlength=n), 1))
 
 
 def _reasons(
+    few: Annotations,
     answers: Annotations,
-    rows: np.ndarray,
-    chance: np.ndarray,
-    kin: np.ndarray,
-) -> Iterator[str]:
-    """Why the answers of these rows are probably slips, in words."""
-    everybody = np.ones(answers.n_annotators, dtype=int)
-    (same, others), (alike, of_kin) = _alike(answers, everybody), _alike(answers, kin)
-    annotator = answers.annotator_codes("")
-    usual = np.bincount(annotator, chance, len(kin)) / np.maximum(answers.per_annotator(), 1)
-    ratings = isinstance(answers.scale, Interval)
-    total = np.bincount(answers.item, answers.answer) if ratings else np.zeros(answers.n_items)
-    for row in rows.tolist():
-        parts = [f"{same[row]} of {others[row]} others gave this answer"] if others[row] else []
-        if ratings and others[row]:
-            mean = (total[answers.item[row]] - answers.answer[row]) / others[row]
-            parts = [f"the mean of {others[row]} others is {mean:.3g}"]
-        if of_kin[row]:
-            parts.append(f"{alike[row]} of {of_kin[row]} who usually answer alike")
-        name = answers.annotators[int(annotator[row])]
-        parts.append(f"answers of {name} usually have probability {usual[annotator[row]]:.2f}")
-        yield "; ".join(parts)
+    clusters: Mapping[str, frozenset[str]],
+    usual: np.ndarray,
+) -> Iterator[tuple[str, str]]:
+    """What others answered, and why each of a few answers is probably a slip."""
+    items, at = np.unique(few.item, return_inverse=True)
+    counts = list(answers_of_items(answers, items))
+    each = zip(few.answers(), few.annotator_codes("").tolist(), at.reshape(-1), strict=True)
+    for answer, code, place in each:
+        name, text, parts = str(answers.annotators[code]), answer_text(answer), []
+        given = {one.answer: set(one.annotators) - {name} for one in counts[place]}
+        others = [(value, len(names)) for value, names in given.items() if names]
+        n_others, camp = sum(n for _, n in others), clusters.get(name, frozenset())
+        if others and isinstance(answers.scale, Interval):
+            mean = sum(float(value) * n for value, n in others) / n_others
+            parts.append(f"the mean of {n_others} others is {mean:.3g}")
+        elif others:
+            parts.append(f"{len(given[text])} of {n_others} others gave this answer")
+        if n_alike := sum(len(names & camp) for names in given.values()):
+            parts.append(f"{len(given[text] & camp)} of {n_alike} who usually answer alike")
+        parts.append(f"answers of {name} usually have probability {usual[code]:.2f}")
+        yield ", ".join(f"{value} {n}" for value, n in others), "; ".join(parts)
