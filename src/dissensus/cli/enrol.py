@@ -53,6 +53,6 @@ def enrol(
     enrolled = fitted.enrol(corpus, same_annotators)
     for line in enrolled.notes_:
         console.show_line(line)
-    save_again(enrolled, target, model)
+    save_again(enrolled.write_to, target, model)
     names = ", ".join(dict.fromkeys(one.name for one in enrolled.newcomers_))
     console.say(f"{target}: {enrolled.name} with {names}")

@@ -48,7 +48,7 @@ def _forget_in_model(folder: Path, names: Sequence[str]) -> list[str]:
     if not known:
         return []
     fewer = fitted.forget(known)
-    save_again(fewer, folder, folder)
+    save_again(fewer.write_to, folder, folder)
     return fewer.notes_
 
 

@@ -15,7 +15,7 @@ from dissensus.errors import DataError, counted, listed
 from dissensus.methods.framework.learned import Answers, Learned
 from dissensus.methods.framework.model_folder import item_hashes
 from dissensus.methods.framework.pairs import crossed
-from dissensus.scales import Interval, MultiLabel, Scale
+from dissensus.scales import Interval, MultiLabel
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -92,9 +92,9 @@ def newcomers_of(corpus: Corpus, learned: Learned, same: bool) -> tuple[Corpus, 
         )
     for question in asked:
         corpus[question].annotator_codes("enrolling")
-    code, notes = learned.annotators.find(corpus.annotators), []
-    names = np.array(list(corpus.annotators), dtype=object)
-    trained = (code >= 0) & ~np.isin(names, list(learned.enrolled))
+    names, notes = np.array(list(corpus.annotators), dtype=object), []
+    enrolled = np.isin(names, list(learned.enrolled))
+    trained = (learned.annotators.find(corpus.annotators) >= 0) & ~enrolled
     if trained.any() and not (same or corpus.name == learned.corpus):
         raise DataError(
             f"{corpus.name}: the model has learned from annotators called "
@@ -105,18 +105,18 @@ def newcomers_of(corpus: Corpus, learned: Learned, same: bool) -> tuple[Corpus, 
         notes.append(f"{counted(int(trained.sum()), 'annotator')} of the training left out")
     if trained.all():
         raise DataError(f"{corpus.name}: no annotator whom the model does not know")
-    if (again := names[(code >= 0) & ~trained]).size:
-        notes.append(f"enrolled before, learned again from these answers: {listed(again, 5)}")
+    if enrolled.any():
+        again = listed(names[enrolled], 5)
+        notes.append(f"enrolled before, learned again from these answers: {again}")
     corpus = corpus.select(annotators=~trained)
-    nothing = corpus[asked[0]].take(np.zeros(0, np.int64))
-    questions = {}
+    nothing, questions = corpus[asked[0]].take(np.zeros(0, np.int64)), {}
     for question, scale in learned.questions.items():
-        if question not in asked:
-            empty = np.zeros(0, scale.dtype)
-            questions[question] = replace(nothing, scale=scale, answer=empty, extra={})
-            continue
         try:
-            questions[question] = corpus[question].to(scale)
+            questions[question] = (
+                corpus[question].to(scale)
+                if question in asked
+                else replace(nothing, scale=scale, answer=np.zeros(0, scale.dtype), extra={})
+            )
         except DataError as error:
             raise DataError(f"{corpus.name}: {question!r}: {error}") from None
     return replace(corpus, questions=questions), notes
@@ -140,16 +140,12 @@ def learn_newcomers(method: Enrolling, corpus: Corpus) -> list[Newcomer]:
         code = int(method.learned_.annotators.codes([name])[0])
         outcomes = _held_out(method, prior, own, code)
         _learn(method, prior, own, code, np.arange(own.n_items))
-        nearest = _nearest(method, own, known)
+        nearest = _nearest(method, own, known) if own.n_items else {}
         for question, scale in method.learned_.questions.items():
-            n_answers, is_error = own[question].n_rows, isinstance(scale, Interval)
-            if not n_answers:
-                newcomers.append(Newcomer(name, question, 0))
-                continue
+            is_error = isinstance(scale, Interval)
             score = expected(outcomes[question], is_error)
-            newcomers.append(
-                Newcomer(name, question, n_answers, nearest[question], *score, is_error)
-            )
+            n, alike = own[question].n_rows, nearest.get(question)
+            newcomers.append(Newcomer(name, question, n, alike, *score, is_error))
     return newcomers
 
 
@@ -179,15 +175,11 @@ def _held_out(
         predicted = method.predict_pairs(corpus, items, np.full(len(items), code))
         for question, scale in method.learned_.questions.items():
             rows = corpus[question].take(fold[corpus[question].item] == k)
-            value = predicted[question].take(np.searchsorted(items, rows.item))
-            outcomes[question].append(_outcome(scale, value, rows.answer))
+            value = predicted[question].value[np.searchsorted(items, rows.item)]
+            is_error = isinstance(scale, Interval)
+            outcome = np.abs(value - rows.answer) if is_error else (value == rows.answer) * 1.0
+            outcomes[question].append(outcome)
     return {q: np.concatenate(parts) if parts else np.zeros(0) for q, parts in outcomes.items()}
-
-
-def _outcome(scale: Scale, predicted: Answers, answer: np.ndarray) -> np.ndarray:
-    if isinstance(scale, Interval):
-        return np.abs(predicted.value - answer)
-    return (predicted.value == answer).astype(float)
 
 
 def expected(outcomes: np.ndarray, is_error: bool) -> tuple[float, tuple[float, float]]:
@@ -214,17 +206,13 @@ def expected(outcomes: np.ndarray, is_error: bool) -> tuple[float, tuple[float, 
 
 def _nearest(method: Enrolling, corpus: Corpus, known: np.ndarray) -> dict[str, str]:
     """By question, the known annotator under whose predictions the answers are most probable."""
-    if not corpus.n_items:
-        return {}
     pairs = crossed(np.arange(corpus.n_items), known, method.learned_.annotators)
     predicted, nearest = method.predict_pairs(corpus, pairs.item, pairs.annotator), {}
     for question, scale in method.learned_.questions.items():
-        shares = predicted[question].distribution.reshape(corpus.n_items, len(known), -1)
         rows = corpus[question]
-        given = scale.one_hot(rows.answer)[:, None]  # (n_rows, 1, n_columns)
-        shares = shares[rows.item]
-        other = 1 - shares if isinstance(scale, MultiLabel) else 1.0
-        mass = np.where(given > 0, shares, other)
+        shares = predicted[question].distribution.reshape(corpus.n_items, len(known), -1)[rows.item]
+        is_chosen = scale.one_hot(rows.answer)[:, None] > 0  # (n_rows, 1, n_columns)
+        mass = np.where(is_chosen, shares, 1 - shares if isinstance(scale, MultiLabel) else 1.0)
         likely = np.log(np.maximum(mass, SMALLEST)).sum(axis=(0, 2))
         nearest[question] = method.learned_.annotators[int(known[np.argmax(likely)])]
     return nearest

@@ -7,8 +7,9 @@ import dataclasses
 import hashlib
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NotRequired, Protocol, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 import pyarrow as pa
@@ -88,16 +89,10 @@ def checksum(config: dict[str, Any], weights: bytes) -> str:
 TRAINED, LOG = "trained_items.parquet", "log.csv"  # in the folder of a model
 
 
-class Savable(Protocol):
-    """A fitted method."""
-
-    def write_to(self, folder: Path) -> None: ...
-
-
-def save_again(method: Savable, target: Path, source: Path) -> None:
+def save_again(write_to: Callable[[Path], None], target: Path, source: Path) -> None:
     """Write a model that came from the one in `source`, with what that folder keeps of training."""
     with writing(target, "config", overwrite=True) as folder:
-        method.write_to(folder)
+        write_to(folder)
         for name in (TRAINED, LOG):
             if (source / name).exists():
                 shutil.copyfile(source / name, folder / name)
