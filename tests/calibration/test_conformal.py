@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dissensus import Annotations, Interval, Names, Nominal, Ordinal, Prediction
-from dissensus.calibration import Conformal, VoteCalibration
+from dissensus import Annotations, Interval, MultiLabel, Names, Nominal, Ordinal, Prediction
+from dissensus.calibration import Conformal, VoteCalibration, of_value
 from dissensus.prediction import ByAnnotator
 from dissensus.scales import Scale
 
@@ -108,6 +108,29 @@ def test_each_annotator_has_sets_of_their_own() -> None:
     sets = Conformal(0.8, "annotator").fit(known, answers)
     found = sets.sets(known).sum(axis=1)
     assert found[annotator < 3].max() == 1 and found[annotator >= 3].min() == 4
+
+
+def test_each_value_of_a_set_is_covered() -> None:
+    scale, draw = MultiLabel(("joy", "fear")), np.random.default_rng(9)
+
+    def crowd_of_sets() -> tuple[Prediction, Annotations]:
+        true, names = draw.beta(0.6, 0.9, (600, 2)), Names.range(600)
+        shares = (true + draw.uniform(-0.2, 0.2, true.shape)).clip(0, 1)
+        item = np.repeat(np.arange(600), 3)
+        answer = scale.pack(draw.random((1800, 2)) < true[item])
+        answers = Annotations.from_arrays(item, None, answer, scale, items=names)
+        return Prediction(scale, names, shares, scale.consensus(shares)), answers
+
+    calibration, others = crowd_of_sets(), crowd_of_sets()
+    for at in range(2):
+        prediction, answers = (of_value(one, scale, at) for one in calibration)
+        np.testing.assert_array_equal(
+            prediction.distribution[:, 1], calibration[0].distribution[:, at]
+        )
+        sets = Conformal(0.8).fit(prediction, answers)
+        prediction, answers = (of_value(one, scale, at) for one in others)
+        rows = sets.sets(prediction)[answers.item, answers.answer]
+        assert rows.mean() == pytest.approx(0.8, abs=0.04)
 
 
 def test_units_count_the_same_and_too_few_cover_everything() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
@@ -13,9 +13,10 @@ from dissensus.annotations import Annotations
 from dissensus.errors import DataError
 from dissensus.metrics.metric import common_items, common_pairs
 from dissensus.prediction import Prediction
-from dissensus.scales import Interval, MultiLabel, Ordinal, Scale
+from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale
 
 Of = Literal["answer", "annotator", "consensus", "distribution"]
+CHOSEN = Nominal(("no", "yes"))  # whether a value is in a set
 FEWEST = 10  # answers of an annotator whose coverage is shown
 COVERED = {
     "answer": "one more annotator's answer",
@@ -158,7 +159,7 @@ class Conformal:
     def _predicted(self, prediction: Prediction) -> tuple[np.ndarray, np.ndarray]:
         """The shares and the answer of each item or pair."""
         if isinstance(prediction.scale, MultiLabel):
-            raise DataError("a coverage is not promised for multi-label answers")
+            raise DataError("a coverage is promised for each value of a set; see `of_value`")
         if self.of == "distribution" and isinstance(prediction.scale, Interval):
             raise DataError("of='distribution' is for values; for ratings, use of='consensus'")
         if self.of != "annotator":
@@ -176,6 +177,23 @@ class Conformal:
             return value, value
         tail = (1 - self.coverage) / 2
         return quantile(scale, shares, tail), quantile(scale, shares, 1 - tail)
+
+
+def of_value(one: Any, scale: MultiLabel, at: int) -> Any:
+    """A prediction of sets, or answers, as "no" or "yes" to one value of the scale."""
+
+    def chosen(sets: np.ndarray) -> np.ndarray:
+        return scale.one_hot(sets)[:, at].astype(np.int32)
+
+    def both(shares: np.ndarray) -> np.ndarray:
+        return np.stack([1 - shares[:, at], shares[:, at]], axis=1)
+
+    if isinstance(one, Annotations):
+        return replace(one, scale=CHOSEN, answer=chosen(one.answer))
+    pairs = one.by_annotator
+    if pairs is not None and pairs.distribution is not None:
+        pairs = replace(pairs, value=chosen(pairs.value), distribution=both(pairs.distribution))
+    return Prediction(CHOSEN, one.items, both(one.distribution), chosen(one.consensus), pairs)
 
 
 def coverage_notes(sets: Conformal, prediction: Prediction, answers: Annotations) -> list[str]:

@@ -37,20 +37,30 @@ def set_columns(
         part: what was predicted, which is calibrated on if there is no `file`.
         predict: predicts the items of the file in the same way.
     """
-    from dissensus.calibration import Conformal, coverage_notes
+    from dissensus.calibration import Conformal, coverage_notes, of_value
+    from dissensus.scales import Interval, MultiLabel
 
     held_out = _not_learned(part if file is None else file, model)
     predicted = predictions if file is None else predict(held_out)
     columns: dict[str, dict[str, Any]] = {}
     for question, prediction in predictions.items():
-        columns[question], answers, own = {}, held_out[question], predicted[question]
+        scale, each = prediction.scale, (prediction, predicted[question], held_out[question])
+        columns[question], parts = {}, {"": list[Any](each)}
         kinds: tuple[Of, ...] = ("answer", "consensus", "distribution")
-        kinds = kinds[: 2 if prediction.scale.kind == "interval" else 3]
-        for of in kinds if by == "item" else ("annotator",):
-            sets = Conformal(coverage, of).fit(own, answers, held_out.units())
-            columns[question] |= sets.columns(prediction)
-            for line in coverage_notes(sets, own, answers):
-                say(f"{question}: {line}")
+        if isinstance(scale, Interval | MultiLabel):
+            kinds = kinds[:2]
+        if isinstance(scale, MultiLabel):
+            parts = {
+                value: [of_value(one, scale, at) for one in each]
+                for at, value in enumerate(scale.values)
+            }
+        for value, (wanted, own, answers) in parts.items():
+            for of in kinds if by == "item" else ("annotator",):
+                sets = Conformal(coverage, of).fit(own, answers, held_out.units())
+                named = sets.columns(wanted).items()
+                columns[question] |= {f"{n}.{value}".rstrip("."): column for n, column in named}
+                for line in coverage_notes(sets, own, answers):
+                    say(f"{question}, {value}: {line}" if value else f"{question}: {line}")
     say(PROMISE)
     return columns
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def of_jury(fitted: Method, part: Corpus, people: Corpus, text: str) -> dict[str, dict[str, Any]]:
     """The columns of a jury's verdicts by question; prints how they differ from those of panels
-    that are drawn from all annotators.
+    that are drawn from all annotators, and with other seats of two groups.
 
     Args:
         people: has the attributes of annotators.
@@ -42,20 +42,43 @@ def of_jury(fitted: Method, part: Corpus, people: Corpus, text: str) -> dict[str
     columns = {}
     for question, prediction in predicted.items():
         own = jury(prediction, [groups[group] for group in seats], list(seats.values()))
-        usual = jury(prediction, [every], [n_seats])
+        usual, by_seats = jury(prediction, [every], [n_seats]), []
+        rated = prediction.scale.kind == "interval"
         columns[question] = own.columns()
         about = f"{question}: {PANELS:,} panels of {n_seats} ({text})"
         drawn = f"panels drawn from all {len(every)} annotators with a known {attribute}"
-        if prediction.scale.kind == "interval":
-            away = np.abs(own.value - usual.value)
-            say(f"{about}: usual verdicts are {away.mean():.3g} away from those of {drawn}, on "
-                f"average; at most {away.max():.3g}")  # fmt: skip
+        for other in _other_seats(seats, groups):
+            verdicts = jury(prediction, [groups[group] for group in other], list(other.values()))
+            away = np.abs(own.value - verdicts.value).mean()
+            apart = f"{away:.3g}" if rated else f"{own.changed(verdicts).sum()}"
+            makeup = ", ".join(f"{group} {n}" for group, n in other.items())
+            by_seats.append(f"{apart} ({makeup})")
+        if rated:
+            far = np.abs(own.value - usual.value)
+            say(f"{about}: usual verdicts are {far.mean():.3g} away from those of {drawn}, on "
+                f"average; at most {far.max():.3g}")  # fmt: skip
         else:
             columns[question]["jury_changed"] = changed = own.changed(usual)
             say(f"{about}: {own.shares.max(axis=1).mean():.0%} of them agree on a verdict, on "
                 f"average; {changed.sum()} of {len(changed)} items have another usual verdict than "
                 f"with {drawn}")  # fmt: skip
+        if by_seats:
+            what = "distance of usual verdicts" if rated else "items with another usual verdict"
+            say(f"{question}: {what} with other seats: {', '.join(by_seats)}")
     return columns
+
+
+def _other_seats(seats: dict[str, int], groups: dict[str, np.ndarray]) -> list[dict[str, int]]:
+    """The same number of seats if the first of two groups has 0, 25, 50, 75 or 100 % of them, as
+    far as there are enough annotators."""
+    n = sum(seats.values())
+    firsts = {n * part // 4 for part in range(5)} if len(seats) == 2 else set()
+    every = [dict(zip(seats, (first, n - first), strict=True)) for first in sorted(firsts)]
+    return [
+        other
+        for other in every
+        if other != seats and all(len(groups[group]) >= n for group, n in other.items())
+    ]
 
 
 def of_population(
@@ -77,16 +100,10 @@ def of_population(
             f"found {listed(table, 20)}"
         )
     try:
-        shares = {
-            str(g): float(x) for g, x in zip(table[attributes[0]], table["share"], strict=True)
-        }
+        shares = dict(zip(map(str, table[attributes[0]]), map(float, table["share"]), strict=True))
     except (TypeError, ValueError):
         shares = {}
-    if (
-        not shares
-        or not all(0 <= share < np.inf for share in shares.values())
-        or not any(shares.values())
-    ):
+    if not 0 < sum(shares.values()) < np.inf or min(shares.values()) < 0:
         raise DataError(
             f"{path}: shares must be numbers, 0 or more, found {listed(table['share'])}"
         )
