@@ -85,9 +85,8 @@ def newcomers_of(corpus: Corpus, learned: Learned, same: bool) -> tuple[Corpus, 
     Args:
         same: whether annotators of the corpus that the model knows are the same ones.
     """
-    if len(corpus.questions) == len(learned.questions) == 1:  # whatever the column is called
-        (question,), (answers,) = learned.questions, corpus.questions.values()
-        corpus = replace(corpus, questions={question: answers})
+    if len(learned.questions) == 1 and list(corpus.questions) == ["answer"]:  # the usual column
+        corpus = replace(corpus, questions={q: corpus["answer"] for q in learned.questions})
     if not (asked := [q for q in learned.questions if q in corpus.questions]):
         raise DataError(
             f"{corpus.name}: has {listed(corpus.questions) or 'no question'}, the model learned "
