@@ -49,20 +49,20 @@ def nearest_annotators(
         rows[question] = _rows(enrolment, question, newcomers[:-1])
     same = enrolment is source or enrolment.name == source.name
     in_source = source.items.find(enrolment.items) if same else np.full(enrolment.n_items, -1)
-    nearest, without = _nearest(predictor, rows)
-    by_pair = {}  # question -> sorted numbers of pairs of newcomer and item, and their codes
-    for question, (newcomer, item, codes) in without.items():
-        pair = newcomer * source.n_items + in_source[item]
-        pair, first = np.unique(pair[in_source[item] >= 0], return_index=True)
-        by_pair[question] = np.append(pair, -1), codes[in_source[item] >= 0][first]
+    nearest = _nearest(predictor, rows, in_source)
 
     def codes_of(question: str, code: np.ndarray, item: np.ndarray) -> np.ndarray:
         newcomer = np.where(code < -1, -2 - code, number[np.maximum(code, -1)])
-        of_all, (pairs, of_pairs) = nearest[question][newcomer], by_pair[question]
-        wanted = newcomer * source.n_items + item
-        place = np.searchsorted(pairs[:-1], wanted)
-        listed = (pairs[place] == wanted) & (newcomer >= 0)
-        return np.where(listed, np.append(of_pairs, -1)[place], of_all)
+        pairs = zip(newcomer.tolist(), item.tolist(), strict=True)
+        of, nobody = nearest[question], {-1: -1}
+        return np.array(
+            [
+                of_items.get(one, of_items[-1])
+                for n, one in pairs
+                for of_items in [of.get(n, nobody)]
+            ],
+            dtype=np.int64,
+        )
 
     return StandIns(
         codes_of,
@@ -71,53 +71,38 @@ def nearest_annotators(
     )
 
 
-Rows = tuple[np.ndarray, np.ndarray, np.ndarray]  # newcomer, item and answer (or code) of each
+Rows = tuple[np.ndarray, np.ndarray, np.ndarray]  # newcomer, item and answer of each
 
 
 def _nearest(
-    predictor: PairPredictor, rows: dict[str, Rows]
-) -> tuple[dict[str, np.ndarray], dict[str, Rows]]:
-    """By question, the training code of the nearest annotator, -1 if there is none: of each
-    annotator of the corpus, by all answers (then -1 for no annotator), and of each newcomer and
-    item, without the answers to that item."""
-    learned = predictor.learned
-    nearest = {q: np.full(predictor.corpus.n_annotators + 1, -1) for q in rows}
-    without: dict[str, list[Rows]] = {q: [] for q in rows}
-    by_name = np.argsort(np.array(list(learned.annotators), dtype=object), kind="stable")
-    candidates = {}  # codes of annotators with answers, in the order in which they win ties
-    for question in rows:
-        n_answers = learned.n_answers[question]
-        order = by_name[np.argsort(-n_answers[by_name], kind="stable")]
-        candidates[question] = order[n_answers[order] > 0]
-    every = np.flatnonzero(learned.any_answered)
+    predictor: PairPredictor, rows: dict[str, Rows], in_source: np.ndarray
+) -> dict[str, dict[int, dict[int, int]]]:
+    """By question and newcomer, the training code of the nearest annotator, -1 if there is none: by
+    item of the source without the answers to it, and for -1 by all answers."""
+    learned, every = predictor.learned, np.flatnonzero(predictor.learned.any_answered)
+    nearest: dict[str, dict[int, dict[int, int]]] = {question: {} for question in rows}
     answered = np.concatenate([newcomer for newcomer, _, _ in rows.values()])
     newcomers, n_answers = np.unique(answered, return_counts=True)
+    by_name = np.argsort(np.array(list(learned.annotators), dtype=object), kind="stable")
     part = np.cumsum(n_answers) * len(every) // NUMBERS_AT_ONCE
-    for some in np.split(newcomers, np.flatnonzero(np.diff(part)) + 1):
-        if not len(some):  # nobody is a newcomer
-            continue
+    for some in np.split(newcomers, np.flatnonzero(np.diff(part)) + 1) if len(newcomers) else ():
         items = np.unique(np.concatenate([i[np.isin(n, some)] for n, i, _ in rows.values()]))
         pairs = crossed(items, every, learned.annotators)
         answers = predictor.own_answers(pairs, pairs.annotator)
         for question, (newcomer, item, answer) in rows.items():
-            order, scale = candidates[question], learned.questions[question]
+            given, scale = learned.n_answers[question], learned.questions[question]
+            order = by_name[np.argsort(-given[by_name], kind="stable")]
+            order = order[given[order] > 0]  # of equals, the first is taken
             predicted = answers[question].positions(scale).reshape(len(items), -1)
-            columns = np.searchsorted(every, order)
-            for one in some:
+            predicted = predicted[:, np.searchsorted(every, order)]
+            for one in np.intersect1d(some, newcomer).tolist():
                 own = slice(*np.searchsorted(newcomer, [one, one + 1]))
-                if own.start == own.stop:
-                    continue
-                values = predicted[np.ix_(np.searchsorted(items, item[own]), columns)]
+                values = predicted[np.searchsorted(items, item[own])]
                 codes = _chosen(_agreements(scale, item[own], answer[own], values), order)
-                distinct = np.unique(item[own])
-                nearest[question][one] = codes[0]
-                without[question].append((np.full(len(distinct), one), distinct, codes[1:]))
-    nothing = (np.zeros(0, np.int64),) * 3
-    joined = {}
-    for question, parts in without.items():
-        newcomer, item, codes = map(np.concatenate, zip(nothing, *parts, strict=True))
-        joined[question] = newcomer, item, codes
-    return nearest, joined
+                places = [-1, *in_source[np.unique(item[own])].tolist()]
+                named = list(zip(places, codes.tolist(), strict=True))
+                nearest[question][one] = dict([*named[1:], named[0]])  # -1: all answers
+    return nearest
 
 
 def _agreements(
