@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from dissensus.agreement import group_annotators
 from dissensus.annotations import Annotations
+from dissensus.calibration import Conformal, coverage_notes
 from dissensus.corpus import Corpus
 from dissensus.densities import Grid, diffusion_kde, pool
 from dissensus.description import one_line
@@ -20,8 +22,9 @@ from dissensus.prediction import Prediction, Predictions
 from dissensus.report.blocks import Bars, Block, Figure, Section, Table, Text
 from dissensus.report.figures import diagonal, thumbnail
 from dissensus.report.sections.agreement import FEWEST
-from dissensus.scales import Interval, Ordinal, Scale
+from dissensus.scales import Interval, MultiLabel, Ordinal, Scale
 
+COVERAGE = 0.9  # of the sets that are described
 MOST_QUESTIONS = 3  # of which each two have a density
 FEWEST_PAIRS = 30  # answers to both questions
 MOST_RATINGS = 5000  # drawn at random if there are more
@@ -111,7 +114,27 @@ def predicted(tested: Corpus, predictions: Predictions, method: str) -> Section 
         else:
             blocks += _distributions(tested, question, prediction)
             blocks += calibration(question, prediction, answers)
+        blocks += _sets_and_juries(tested, question, prediction)
     return Section("predictions", "Predicted and true", blocks) if len(blocks) > 1 else None
+
+
+def _sets_and_juries(tested: Corpus, question: str, prediction: Prediction) -> list[Block]:
+    """How large sets with a promised coverage are, and the commands that give sets and juries."""
+    if isinstance(prediction.scale, MultiLabel):
+        return []
+    sets = Conformal(COVERAGE).fit(prediction, tested[question], tested.units())
+    text = (
+        f"{question}: {coverage_notes(sets, prediction, tested[question])[0]}. `dissensus predict "
+        f"MODEL new.csv --coverage {COVERAGE} --calibrate other.csv` adds such sets to a table, "
+        "where other.csv has answers to items that MODEL was not trained on."
+    )
+    for attribute in tested.annotator_attributes:
+        groups = group_annotators(tested, attribute).names[:2]
+        if len(groups) == 2 and prediction.by_annotator is not None:
+            jury = ",".join(f"{attribute}={group}:2" for group in groups)
+            text += f" `--jury {jury}` says what panels with these members would answer."
+            break
+    return [Text(text)]
 
 
 def _distributions(tested: Corpus, question: str, prediction: Prediction) -> list[Block]:
