@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from dissensus.agreement import group_annotators
 from dissensus.annotations import Annotations
 from dissensus.calibration import Conformal, coverage_notes
 from dissensus.corpus import Corpus
@@ -18,6 +18,7 @@ from dissensus.description import one_line
 from dissensus.drawing.densities import Density, contours
 from dissensus.errors import DataError
 from dissensus.metrics.metric import distributions
+from dissensus.names import string_array
 from dissensus.prediction import Prediction, Predictions
 from dissensus.report.blocks import Bars, Block, Figure, Section, Table, Text
 from dissensus.report.figures import diagonal, thumbnail
@@ -128,10 +129,10 @@ def _sets_and_juries(tested: Corpus, question: str, prediction: Prediction) -> l
         f"MODEL new.csv --coverage {COVERAGE} --calibrate other.csv` adds such sets to a table, "
         "where other.csv has answers to items that MODEL was not trained on."
     )
-    for attribute in tested.annotator_attributes:
-        groups = group_annotators(tested, attribute).names[:2]
-        if len(groups) == 2 and prediction.by_annotator is not None:
-            jury = ",".join(f"{attribute}={group}:2" for group in groups)
+    for attribute, values in tested.annotator_attributes.items():
+        counts = Counter(string_array(values).drop_null().to_pylist()).most_common(2)
+        if len(counts) == 2 and counts[1][1] > 1 and prediction.by_annotator is not None:
+            jury = ",".join(f"{attribute}={group}:2" for group, _ in counts)
             text += f" `--jury {jury}` says what panels with these members would answer."
             break
     return [Text(text)]
