@@ -103,8 +103,8 @@ TOGETHER = (  # whose predicted distributions of the truth are averaged, where t
     ("annot-mix", "annotator-heads"),
     ("annot-mix", "annotator-heads", "joint-em"),
     ("annot-mix", "annotator-heads", "joint-em", "annotator-logistic"),
+    ("annot-mix", "annotator-heads", "joint-em", "annotator-logistic", "geo-f"),  # the ensemble
 )
-ENSEMBLE = " + ".join(TOGETHER[-1])  # the mean that `method-ensemble` is
 GOLD, OF_PAIRS = "accuracy (gold)", ("annotator accuracy", "annotator error")
 LOSSES = ("cross-entropy", "annotator error")  # lower is better
 MEASURES = ("cross-entropy", "accuracy", *OF_PAIRS)  # kept for each item, as is GOLD
@@ -294,6 +294,7 @@ def keep(folder: Path) -> None:
     rows = {row["corpus"]: row for row in kept(NAME)["rows"]}
     for name in (name for name in [*TEXTS, *SIMULATED] if (done / name).is_dir()):
         row, before = compared(done / name), rows.get(name, {})
+        row = before | row
         row["scores"] = before.get("scores", {}) | row["scores"]
         row["together"] = row["together"] or before.get("together", {})
         rows[name] = row
@@ -302,7 +303,8 @@ def keep(folder: Path) -> None:
 
 
 def compared(folder: Path) -> dict[str, Any]:
-    """The mean scores of a corpus, and how far its default is from logistic regressions."""
+    """The mean scores of a corpus, and how far its default is from logistic regressions, if these
+    were run."""
     from dissensus import Corpus
     from dissensus.evaluation import over_items
     from dissensus.methods.choice import chosen_method
@@ -310,18 +312,21 @@ def compared(folder: Path) -> dict[str, Any]:
     corpus = Corpus.load(KIT / "corpora" / folder.name)
     cells = {path.stem: dict(np.load(path)) for path in sorted(folder.glob("*.npz"))}
     default, metric = chosen_method(corpus).method, decided_by(corpus)
+    row = {
+        "corpus": folder.name, "items": corpus.n_items, "annotators": corpus.n_annotators,
+        "metric": metric,
+        "scores": {name: _means(json.loads(str(cell["scores"]))) for name, cell in cells.items()},
+        "together": together(folder.name, cells) if metric == GOLD else {},
+    }  # fmt: skip
+    if not cells.keys() >= {default, *BASELINES}:
+        return row
     own = cells[default][f"items {metric}"]
     against = {}
     for baseline in BASELINES:
         other = np.broadcast_to(cells[baseline][f"items {metric}"], own.shape)
         test = over_items(own, other)
         against[baseline] = {"effect": test.effect, "low": test.low, "high": test.high, "p": test.p}
-    return {
-        "corpus": folder.name, "items": corpus.n_items, "annotators": corpus.n_annotators,
-        "metric": metric, "default": default, "against": against,
-        "scores": {name: _means(json.loads(str(cell["scores"]))) for name, cell in cells.items()},
-        "together": together(folder.name, cells) if metric == GOLD else {},
-    }  # fmt: skip
+    return row | {"default": default, "against": against}
 
 
 def together(name: str, cells: dict[str, dict[str, Any]]) -> dict[str, float]:
@@ -399,10 +404,6 @@ def show() -> None:
     below = [f"{row['corpus']} ({name})" for row in rows for name in BASELINES if worse(row, name)]
     print(f"\nwithin a point or 2 % of the best method: {near} of {len(rows)}")
     print(f"below a logistic regression, p < .05: {', '.join(below) or 'never'}")
-    untested = [row for row in rows if default_of(row)[0] != row["default"]]
-    least = min((default_of(row)[1] - of[GOLD], row["corpus"]) for row in untested for of in (
-        row["scores"][name] for name in BASELINES))  # fmt: skip
-    print(f"without a test: {len(untested)}, at least {least[0]:+.3f} ({least[1]})")
 
 
 def best_of(row: dict[str, Any]) -> str:
@@ -412,10 +413,7 @@ def best_of(row: dict[str, Any]) -> str:
 
 
 def default_of(row: dict[str, Any]) -> tuple[str, float]:
-    """The method that is chosen by default, and its score; where there is a truth and the ensemble
-    has no cell of its own, that of the mean of its members."""
-    if row["together"] and "method-ensemble" not in row["scores"]:
-        return "method-ensemble", row["together"][ENSEMBLE]
+    """The method that is chosen by default, and its score."""
     return row["default"], row["scores"][row["default"]][row["metric"]]
 
 
@@ -427,9 +425,7 @@ def is_near(row: dict[str, Any]) -> bool:
 
 
 def worse(row: dict[str, Any], baseline: str) -> bool:
-    """Whether the default is significantly worse than a baseline; False where it is not tested."""
-    if default_of(row)[0] != row["default"]:
-        return False
+    """Whether the default is significantly worse than a baseline."""
     test = row["against"][baseline]
     return test["p"] < 0.05 and (test["effect"] > 0) == (row["metric"] in LOSSES)
 

@@ -43,7 +43,7 @@ class MethodEnsemble(Method):
         ['logistic', 'annotator-logistic']
     """
 
-    members: str = "annot-mix+annotator-heads+joint-em+annotator-logistic"
+    members: str = "annot-mix+annotator-heads+joint-em+annotator-logistic+geo-f"
     read: Literal["truth", "annotators"] = "truth"
     encoder: str | dict[str, str] = "auto"
     init_seed: int = 0
