@@ -141,6 +141,8 @@ def test_predictions_are_a_mapping_from_question_to_prediction() -> None:
     built = prediction(SCALE_OF["nominal"])
     both = Predictions({"valence": built, "arousal": built}, "single", "mine")
     assert len(both) == 2 and list(both) == ["valence", "arousal"] and both["arousal"] is built
+    assert "valence" in both and "humour" not in both
+    assert both.get("arousal") is built and both.get("humour") is None
     assert error_text(both.__getitem__, "humour") == (
         "no prediction for 'humour'; choose from 'valence', 'arousal'"
     )

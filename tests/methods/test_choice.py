@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from dissensus import Corpus
 from dissensus.methods import build
-from dissensus.methods.choice import chosen_method, has_truth
+from dissensus.methods.choice import chosen_method, chosen_questions, has_truth
 from tests.crowds import anonymous, confused_crowd, feature_crowd
 
 
@@ -43,6 +44,20 @@ def test_the_choice_depends_on_the_metric(
 ) -> None:
     assert chosen_method(corpus, metric=metric)[:2] == (method, settings)
     assert chosen_method(confused_crowd()[0], one_network=True).method == "annot-mix"
+
+
+def test_of_more_than_three_questions_the_one_with_most_answers_is_learned() -> None:
+    corpus = feature_crowd("nominal")
+    fewer = corpus["q"].take(np.arange(20))
+    three = replace(corpus, questions={"a": fewer, "b": corpus["q"], "c": corpus["q"]})
+    assert chosen_questions(three) == (("a", "b", "c"), "")
+    four = replace(corpus, questions={**three.questions, "d": fewer})
+    assert chosen_questions(four) == (("b",), "question: b, the one of 4 with most answers; name "
+                                      "others with --question, or --question all")  # fmt: skip
+    assert chosen_questions(four, ["a", "d"]) == (("a", "d"), "")
+    assert chosen_questions(four, ["all"]) == (("a", "b", "c", "d"), "")
+    named = replace(corpus, questions={**four.questions, "all": fewer})
+    assert chosen_questions(named, ["all"]) == (("all",), "")
 
 
 def test_gold_labels_that_are_the_majority_are_no_truth() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,23 @@ def test_a_result_says_in_plain_words_what_was_done(corpus: Corpus, tmp_path: Pa
     assert "training single, the best of the comparison" in lines
     assert result.report.is_file() and ds.load(out / "model").predict(["a text"])
     assert result.summary[0].startswith("simulated-text has 180 answers by 4 annotators")
+
+
+def test_of_many_questions_one_is_learned_and_all_are_reported(
+    corpus: Corpus, tmp_path: Path
+) -> None:
+    (name, answers), *_ = corpus.questions.items()
+    names = [name, "b", "c", "d"]
+    several = replace(corpus, questions=dict.fromkeys(names, answers), gold={})
+    lines: list[str] = []
+    run = partial(ds.run, several, methods=["prior", "logistic"], seeds=1, message=lines.append)
+    one = run(tmp_path / "one", encoder=str(tiny_bert(tmp_path / "bert")))
+    assert lines[0].startswith(f"question: {name}, the one of 4 with most answers; name others")
+    assert list(ds.load(tmp_path / "one" / "model").predict(["a text"])) == [name]
+    assert len(list((tmp_path / "one").glob("consensus-*.csv"))) == 4
+    assert "4 questions" in one.summary[0]
+    run(tmp_path / "two", questions=["b", "d"], encoder=str(tmp_path / "bert"))
+    assert list(ds.load(tmp_path / "two" / "model").predict(["a text"])) == ["b", "d"]
 
 
 def test_a_model_that_cannot_be_trained_in_time_is_replaced_by_a_floor(

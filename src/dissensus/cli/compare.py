@@ -90,6 +90,8 @@ def compare(
         budget: Time for the fits, e.g. 90s, 10m or 2h. Then none begins, and those of other
             processes stop; run again to resume.
         show: Show the results in this folder; nothing is run.
+        question: Question to learn, or to show; repeatable, or 'all' (default: all, or of more than
+            three the one with most answers).
         reference: Method to compare all others with.
         as_: Format of the tables: text, markdown, latex or csv.
         compact: Show means only, without intervals and differences.
@@ -102,6 +104,7 @@ def compare(
     """
     from dissensus import evaluation
     from dissensus.evaluation import FORMATS
+    from dissensus.methods.choice import chosen_questions
 
     if as_ not in FORMATS:
         guess = did_you_mean(as_, FORMATS)
@@ -116,7 +119,10 @@ def compare(
         raise DataError("name FILE and a folder with -o, or --show a folder of results")
     check_folder(output, "compare")
     corpus = source.read()
-    corpus = corpus.select(questions=question) if question else corpus
+    questions, line = chosen_questions(corpus, question or ())
+    if line:
+        console.say(line)
+    corpus = corpus.select(questions=questions)
     names = evaluation.default_methods(corpus)
     if methods is not None:
         names = list(dict.fromkeys(name.strip() for name in methods.split(",") if name.strip()))

@@ -39,17 +39,24 @@ def run(
         methods: Methods to compare, separated by commas (default: by what FILE has).
         seeds (min=1): Number of seeds (default: by the size of FILE).
         encoder: Encoder, as in `dissensus train`.
+        question: Question to report on and to learn; repeatable, or 'all' (default: the report is
+            on all; of more than three, the one with most answers is learned).
 
     Examples:
         dissensus run labels.csv -o report/
         dissensus run labels.csv -o report/ --budget 10m
     """
+    from dissensus.methods.choice import chosen_questions
+
     start, time_left = time.monotonic(), seconds(budget)
     check_folder(output, "run")
     reserve(output)
-    corpus = source.read().select(questions=question or None)
+    corpus = source.read()
+    if question:
+        corpus = corpus.select(questions=chosen_questions(corpus, question)[0])
     chosen = [name.strip() for name in (methods or "").split(",") if name.strip()]
     options = {"methods": chosen, "seeds": seeds, "encoder": encoder, "start": start}
+    options["questions"] = tuple(corpus.questions) if question else ()
     run_and_print(corpus, output, budget=time_left, command=typed_command(), **options)
     if (output / "model").is_dir():  # what to type next, with the columns of a table of new items
         folder, model = (shlex.quote(str(path)) for path in (output, output / "model"))

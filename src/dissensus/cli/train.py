@@ -55,6 +55,8 @@ def train(
             or 'accuracy (gold)'; the default method depends on it.
         encoder: Encoder of the contents: minilm, a model folder or a Hugging Face name; or one per
             role, e.g. text=minilm,speech=whisper-tiny.
+        question: Question to learn; repeatable, or 'all' (default: all, or of more than three the
+            one with most answers).
         split: Part of the official split to train on, or 'all' (default: train).
         hold_out: Share of the items to hold out for evaluation; equal contents stay together.
         validation: Part of the official split to choose the best epoch on.
@@ -67,7 +69,7 @@ def train(
     """
     from dissensus.files.folders import check_free, writing
     from dissensus.methods import build
-    from dissensus.methods.choice import chosen_method
+    from dissensus.methods.choice import chosen_method, chosen_questions
     from dissensus.methods.framework.model_folder import save_trained_items
     from dissensus.methods.framework.settings import common_settings
 
@@ -80,8 +82,11 @@ def train(
         whole = source.read()
         if method is not None and metric is not None:
             raise DataError("--metric chooses the default method; leave it or --method out")
+        questions, line = chosen_questions(whole, question or ())
+        if line:
+            console.say(line)
         if method is None:
-            choice = chosen_method(whole, question, metric=metric, one_network=bool(settings))
+            choice = chosen_method(whole, questions, metric=metric, one_network=bool(settings))
             method, settings = choice.method, [*choice.settings, *settings]
             console.say(f"method: {method}, because {choice.reason}")
         if wrong := [text for text in settings if "=" not in text]:
@@ -98,7 +103,7 @@ def train(
         try:
             if unfinished.exists():
                 console.say(f"{unfinished}: resuming the training that was stopped")
-            fitted.fit(part, question or None, validation_part, note, checkpoint=unfinished)
+            fitted.fit(part, questions, validation_part, note, checkpoint=unfinished)
         except KeyboardInterrupt:
             message = f"checkpoint saved in {unfinished}; run the same command again to resume"
             raise KeyboardInterrupt(*[message] if unfinished.exists() else []) from None
@@ -109,8 +114,7 @@ def train(
                 fitted.write_to(folder)
                 save_trained_items(folder, part)
             fitted.forget_checkpoint()
-        questions = ", ".join(fitted.learned_.questions)
-        console.say(f"{output}: {method} for {questions}")
+        console.say(f"{output}: {method} for {', '.join(questions)}")
 
 
 def few_answers(fitted: Method) -> list[str]:

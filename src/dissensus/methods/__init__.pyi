@@ -11,6 +11,7 @@ from .annotator_queries import ReadContents as ReadContents
 from .bayesian import Bayesian as Bayesian
 from .choice import Choice as Choice
 from .choice import chosen_method as chosen_method
+from .choice import chosen_questions as chosen_questions
 from .choice import has_truth as has_truth
 from .conal import Conal as Conal
 from .crowd_layer import CrowdLayer as CrowdLayer

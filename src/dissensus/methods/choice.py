@@ -1,4 +1,5 @@
-"""Which method fits a corpus: a rule that was found on other corpora (docs/which.md)."""
+"""Which method fits a corpus: a rule that was found on other corpora (docs/which.md); and which
+questions are learned."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ import numpy as np
 from dissensus.corpus import Corpus
 from dissensus.metrics import GOLD, metric_name
 
+MOST_QUESTIONS = 3  # that are learned together where none is named
 DERIVED = 0.99  # share of gold labels that are the majority's, from which they are derived from it
 
 
@@ -54,6 +56,29 @@ def chosen_method(
         method = "annot-mix" if one_network else "method-ensemble"
         return Choice(method, (), "gold labels are more than the majority")
     return Choice("annotator-heads", (), "the annotators are known")
+
+
+def chosen_questions(corpus: Corpus, named: Sequence[str] = ()) -> tuple[tuple[str, ...], str]:
+    """The questions to learn where many could be, and a line that says so if some are left out.
+
+    Up to three are learned together; of more, the one with most answers, the first of several.
+
+    Args:
+        named: these are learned; "all" stands for all.
+
+    Example:
+        >>> from dissensus.testing import example_corpus
+        >>> chosen_questions(example_corpus("nominal"))
+        (('q',), '')
+    """
+    every = tuple(corpus.questions)
+    if list(named) == ["all"] and "all" not in every:
+        return every, ""
+    if named or len(every) <= MOST_QUESTIONS:
+        return tuple(named) or every, ""
+    main = max(every, key=lambda question: corpus[question].n_answers)
+    line = f"question: {main}, the one of {len(every)} with most answers; name others with --question"
+    return (main,), f"{line}, or --question all"
 
 
 def has_truth(corpus: Corpus, question: str) -> bool:

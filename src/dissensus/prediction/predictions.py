@@ -41,6 +41,12 @@ class Predictions(Mapping[str, Prediction]):
             raise DataError(f"no prediction for {question!r}{guess}; choose from {listed(self)}")
         return self._by_question[question]
 
+    def __contains__(self, question: object) -> bool:
+        return question in self._by_question
+
+    def get(self, question: str, default: Any = None) -> Any:
+        return self._by_question.get(question, default)
+
     def __repr__(self) -> str:
         questions = ", ".join(f"{name!r}: {prediction!r}" for name, prediction in self.items())
         return f"<Predictions by {self.method} for {self.corpus!r}: {questions}>"

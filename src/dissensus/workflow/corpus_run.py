@@ -19,6 +19,7 @@ from dissensus.errors import DataError, Unfinished
 from dissensus.evaluation import Results
 from dissensus.evaluation.best_method import Best, best_method
 from dissensus.files.folders import check_free, delete_leftovers, is_own, staged, write_json
+from dissensus.methods.choice import chosen_questions
 from dissensus.prediction.answer_files import consensus_table, write_answers
 from dissensus.report import make_report
 from dissensus.within import TimeIsUp, deadline
@@ -81,6 +82,7 @@ def run(
     methods: Sequence[str] = (),
     seeds: int | None = None,
     encoder: str | None = None,
+    questions: Sequence[str] = (),
     without: str | Sequence[str] = (),
     command: str = "",
     start: float | None = None,
@@ -101,6 +103,8 @@ def run(
         methods: to compare; by what the corpus has if left out, as `seeds` are.
         seeds: how many.
         encoder: of the contents, as in `dissensus train`.
+        questions: to learn, or "all"; if left out, up to three, or the one with most answers. The
+            report is on all questions of the corpus.
         without: annotators to leave out; "suspicious" stands for those at chance, contrary,
             constant or copying.
         command: that does the same, for the report.
@@ -126,15 +130,19 @@ def run(
     _make_folder(out)
     command = command or f"dissensus.run({corpus.name!r}, {str(out)!r})"
     steps = Steps(corpus, out, Budget.of(answered, budget, start), encoder, command, message)
-    learned, chosen = _planned(steps, answered, tuple(methods), seeds)
+    named, line = chosen_questions(answered, questions)
+    if line:
+        message(line)
+    to_learn = with_answers(answered.select(questions=named))
+    learned, chosen = _planned(steps, to_learn, tuple(methods), seeds)
     results, note = _compared(steps, learned, chosen)
     corpus.save(out / "corpus", overwrite=True)
     models = Models()
     if results is not None:
         models = train_best(steps, learned, results, methods)
     _write_consensus(steps, answered)
-    part = f"on {learned.n_items:,} of {answered.n_items:,} items"
-    notes = (part if learned.n_items < answered.n_items else "", note, models.note)
+    part = f"on {learned.n_items:,} of {to_learn.n_items:,} items"
+    notes = (part if learned.n_items < to_learn.n_items else "", note, models.note)
     report = make_report(
         answered,
         results,
