@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,16 +12,24 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 from sklearn.linear_model import LogisticRegression
 
 import dissensus as ds
 from dissensus import Annotations, Corpus, Interval, Names, Nominal, Ordinal
 from dissensus.contents import Contents
 from dissensus.corpus import Focus
-from dissensus.errors import DissensusError
-from dissensus.methods import AnnotatorHeads, AnnotatorMajority, AnnotatorMedian, Single
+from dissensus.errors import DissensusError, ModelError
+from dissensus.methods import (
+    AnnotatorHeads,
+    AnnotatorMajority,
+    AnnotatorMedian,
+    CrowdLayer,
+    Single,
+)
 from dissensus.methods.framework.settings import configured
 from dissensus.metrics import METRICS
+from dissensus.testing import example_corpus
 from dissensus.training import Training
 from tests.crowds import feature_crowd
 from tests.error_texts import refusal
@@ -235,6 +244,86 @@ def test_the_model_card_says_whose_answers_it_holds(model: Path) -> None:
     card = (model / "README.md").read_text()
     assert "# annotator-heads on made-up" in card
     assert "It learned from 4 annotators: 'p0', 'p1', 'p2', 'p3'." in card
+
+
+# ---- the hub ----
+
+
+class Hub:
+    """What is called of `huggingface_hub.HfApi`; keeps the files that are uploaded."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.calls = folder, []  # type: tuple[Path, list[Any]]
+
+    def __call__(self, token: str | None = None) -> Hub:
+        self.calls.append(token)
+        return self
+
+    def create_repo(self, repo_id: str, *, private: bool, exist_ok: bool) -> str:
+        self.calls.append((repo_id, private, exist_ok))
+        return f"https://hub.example/{repo_id}"
+
+    def upload_folder(self, *, repo_id: str, folder_path: Path, commit_message: str) -> None:
+        if repo_id == "someone/else":
+            raise OSError("403 Forbidden: you have no rights")
+        shutil.copytree(folder_path, self.folder)
+        self.calls.append(commit_message)
+
+    def download(self, name: str, **options: Any) -> str:
+        self.calls.append((name, options["revision"], options["local_files_only"]))
+        if name != "someone/moods":
+            raise OSError("404 Not Found")
+        return str(self.folder)
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Hub:
+    hub = Hub(tmp_path / "hub")
+    monkeypatch.setattr("huggingface_hub.HfApi", hub)
+    monkeypatch.setattr("huggingface_hub.snapshot_download", hub.download)
+    monkeypatch.setattr("dissensus.methods.framework.hub.hub_answers", lambda: True)
+    return hub
+
+
+def test_a_model_goes_to_the_hub_and_comes_back(model: Path, hub: Hub) -> None:
+    fitted = ds.load(model)
+    address = fitted.push_to_hub("someone/moods", commit_message="First", token="secret")
+    assert address == "https://hub.example/someone/moods"
+    assert hub.calls == ["secret", ("someone/moods", True, True), "First"]
+    assert {path.name for path in hub.folder.iterdir()} == {
+        "README.md", "config.json", "model.safetensors"}  # fmt: skip
+    header = (hub.folder / "README.md").read_text().split("---")[1]
+    assert yaml.safe_load(header) == {
+        "library_name": "dissensus",
+        "tags": ["dissensus", "annotator-heads", "learning-from-disagreement"],
+    }
+    expected = fitted.predict(example_corpus())["q"].distribution
+    for again in (
+        ds.load("someone/moods"),
+        AnnotatorHeads.from_pretrained("someone/moods", revision="v1"),
+        AnnotatorHeads.from_pretrained(model),
+    ):
+        np.testing.assert_array_equal(again.predict(example_corpus())["q"].distribution, expected)
+    assert hub.calls[3:] == [("someone/moods", None, False), ("someone/moods", "v1", False)]
+
+
+def test_what_the_hub_refuses(model: Path, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    fitted, login = ds.load(model), "log in with `hf auth login`, or pass token="
+    message = f"someone/else: the upload failed (403 Forbidden: you have no rights); {login}"
+    assert refusal(ModelError, fitted.push_to_hub, "someone/else") == message
+    message = "a model of the hub has a name such as 'user/model', found 'moods'"
+    assert refusal(ModelError, fitted.push_to_hub, "moods") == message
+    unknown = "some/one: neither a folder nor a model of the Hugging Face hub that can be read ({})"
+    message = f"{unknown}; check the name, or {login}"
+    assert refusal(ModelError, ds.load, "some/one") == message.format("404 Not Found")
+    with pytest.raises(ModelError, match="pass the class that the model was fitted with"):
+        hub.folder.parent.joinpath("hub").symlink_to(model)
+        CrowdLayer.from_pretrained("someone/moods")
+    monkeypatch.setattr("dissensus.methods.framework.hub.hub_answers", lambda: False)
+    why = "the hub cannot be reached, and it is not in the cache"
+    assert refusal(ModelError, ds.load, "some/one") == message.format(why)
+    message = "some/one: the Hugging Face hub cannot be reached; nothing was uploaded"
+    assert refusal(ModelError, fitted.push_to_hub, "some/one") == message
 
 
 # ---- settings as text ----

@@ -55,9 +55,11 @@ def run(
     if question:
         corpus = corpus.select(questions=chosen_questions(corpus, question)[0])
     chosen = [name.strip() for name in (methods or "").split(",") if name.strip()]
+    named = list(corpus.questions) if question else []
     options = {"methods": chosen, "seeds": seeds, "encoder": encoder, "start": start}
-    options["questions"] = tuple(corpus.questions) if question else ()
-    run_and_print(corpus, output, budget=time_left, command=typed_command(), **options)
+    run_and_print(
+        corpus, output, budget=time_left, command=typed_command(), questions=named, **options
+    )
     if (output / "model").is_dir():  # what to type next, with the columns of a table of new items
         folder, model = (shlex.quote(str(path)) for path in (output, output / "model"))
         serve, columns = f"  dissensus serve {folder}", ", ".join(corpus.contents)

@@ -77,8 +77,8 @@ def chosen_questions(corpus: Corpus, named: Sequence[str] = ()) -> tuple[tuple[s
     if named or len(every) <= MOST_QUESTIONS:
         return tuple(named) or every, ""
     main = max(every, key=lambda question: corpus[question].n_answers)
-    line = f"question: {main}, the one of {len(every)} with most answers; name others with --question"
-    return (main,), f"{line}, or --question all"
+    line = f"question: {main}, the one of {len(every)} with most answers; name others with "
+    return (main,), f"{line}--question, or --question all"
 
 
 def has_truth(corpus: Corpus, question: str) -> bool:

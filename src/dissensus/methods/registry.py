@@ -83,11 +83,14 @@ def load(path: str | Path, method_class: type[Method] | None = None) -> Method:
     """Read a model folder that `save` wrote. No code in the folder is ever run.
 
     Args:
+        path: a folder, or the name of a model on the Hugging Face hub, such as "user/model".
         method_class: the class of the model, if it is not a method of dissensus.
     """
     from dissensus.methods.framework.base import load_model
+    from dissensus.methods.framework.hub import download, on_hub
     from dissensus.methods.framework.model_folder import read_model
 
+    path = download(str(path)) if on_hub(path) else path
     config, weights = read_model(path)
     name = str(config.get("method"))
     if method_class is None:
@@ -97,9 +100,4 @@ def load(path: str | Path, method_class: type[Method] | None = None) -> Method:
                 "load(path, TheClass)"
             )
         method_class = method(name)
-    elif method_class.name != name:
-        raise ModelError(
-            f"{path}: a model of {name!r}, but {method_class.__name__} is {method_class.name!r}; "
-            "pass the class that the model was fitted with"
-        )
     return load_model(path, method_class, config, weights)

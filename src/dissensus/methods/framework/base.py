@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 from safetensors import SafetensorError
@@ -23,7 +24,7 @@ from dissensus.files.folders import DAMAGE, writing
 from dissensus.methods.framework.attributes import no_attributes
 from dissensus.methods.framework.enrolment import Newcomer, grown, learn_newcomers, newcomers_of
 from dissensus.methods.framework.learned import Answers, Learned, training_notes
-from dissensus.methods.framework.model_folder import plain, write_model
+from dissensus.methods.framework.model_folder import plain, read_model, write_model
 from dissensus.methods.framework.nearest import nearest_annotators
 from dissensus.methods.framework.pairs import (
     PairPredictor,
@@ -548,6 +549,46 @@ class Method(ABC):
         with writing(path, "config", overwrite) as folder:
             self.write_to(folder)
 
+    def push_to_hub(
+        self,
+        repo_id: str,
+        *,
+        private: bool = True,
+        commit_message: str = "Upload a model of dissensus",
+        token: str | None = None,
+    ) -> str:
+        """Save the model to the Hugging Face hub; the address of the model there.
+
+        The names of annotators are in config.json and in the model card. `forget` them, or train on
+        a corpus with other names, before others can see the model.
+
+        Args:
+            repo_id: its name there, "user/model".
+            private: whether a new repository is for you and your organisation only.
+            token: of an account; by default the one that is logged in.
+        """
+        from dissensus.methods.framework.hub import upload
+
+        with tempfile.TemporaryDirectory() as folder:
+            self.save(Path(folder) / "model")
+            return upload(Path(folder) / "model", repo_id, private, commit_message, token)
+
+    @classmethod
+    def from_pretrained(
+        cls, path: str | Path, *, revision: str | None = None, token: str | None = None
+    ) -> Self:
+        """Load a model of this class from a folder, or from the Hugging Face hub by its name
+        "user/model"; `dissensus.load` loads those of every method.
+
+        Args:
+            revision: of the model on the hub: a branch, a tag or a commit.
+            token: of an account; by default the one that is logged in.
+        """
+        from dissensus.methods.framework.hub import download, on_hub
+
+        folder = download(str(path), revision, token) if on_hub(path) else path
+        return load_model(folder, cls, *read_model(folder))
+
     def write_to(self, folder: Path) -> None:
         """Write the files of `save` to an existing folder."""
         write_model(folder, self.weights(), self.config())
@@ -575,11 +616,14 @@ class Method(ABC):
                 "annotators share were learned with their answers.\n"
             )
         return (
+            f"---\nlibrary_name: dissensus\ntags:\n- dissensus\n- {self.name}\n"
+            "- learning-from-disagreement\n---\n\n"
             f"# {self.name} on {learned.corpus}\n\n"
             f"A model of dissensus, for {questions}.\n"
             f"It learned from {len(trained)} annotators: {names}{more}.\n{since}\n"
             f"## Settings\n{settings or '- none'}\n\n"
-            "## Use\n`dissensus.load(folder)`, or `dissensus predict folder FILE -o OUT`.\n"
+            "## Use\n`dissensus.load(folder)`, or `dissensus predict folder FILE -o OUT`; from the "
+            'Hugging Face hub `dissensus.load("user/model")`.\n'
         )
 
     @classmethod
@@ -588,13 +632,17 @@ class Method(ABC):
         return {k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()}
 
 
+M = TypeVar("M", bound=Method)
 _DAMAGE: tuple[type[Exception], ...] = (*DAMAGE, RuntimeError, SafetensorError)
 
 
-def load_model(
-    path: str | Path, cls: type[Method], config: dict[str, Any], weights: bytes
-) -> Method:
+def load_model(path: str | Path, cls: type[M], config: dict[str, Any], weights: bytes) -> M:
     """The model in a folder that was read; no code in the folder is ever run."""
+    if cls.name != config.get("method"):
+        raise ModelError(
+            f"{path}: a model of {config.get('method')!r}, but {cls.__name__} is {cls.name!r}; "
+            "pass the class that the model was fitted with"
+        )
     try:
         check_types(config["settings"], cls, Path(path) / "config.json", "settings")
         method = cls(**cls._settings(config["settings"]))
