@@ -27,8 +27,9 @@ TRANSCRIPTS = sorted((HERE / "transcripts").glob("*.txt"))
 def typed(line: str) -> str:
     """What a line prints in the current folder."""
     program, *arguments = shlex.split(line)
-    if program == "cat":
-        return Path(arguments[0]).read_text(encoding="utf-8")
+    if program in ("cat", "head"):  # head -3 FILE
+        lines = Path(arguments[-1]).read_text(encoding="utf-8").splitlines(keepends=True)
+        return "".join(lines[: -int(arguments[0]) if program == "head" else None])
     if program == "printf":
         text, _, name = arguments
         Path(name).write_bytes(text.encode("latin-1").decode("unicode_escape").encode("latin-1"))

@@ -91,7 +91,7 @@ def plan(
     for name, table in lists.items():
         if len(table) < budget:
             who = "nobody" if group is None else f"nobody of another {group}"
-            say(f"{name}: {len(table):,} answers; {who} is left to ask for {budget - len(table):,}")
+            say(f"{name}: {len(table):,} of {budget:,} answers; {who} is left to ask for more")
     emit_answers(lists, output, json, overwrite)
 
 

@@ -78,7 +78,8 @@ def prompt(
         told, rows = attribute_names(attributes), []
         for name in question or corpus.questions:
             own = list(prompts(known, asked, name, names, shots, told, seed))
-            say(f"{name}: {counted(len(own), 'prompt')} on {counted(asked.n_items, 'item')}")
+            n_items = len({one["item"] for one in own})
+            say(f"{name}: {counted(len(own), 'prompt')} on {counted(n_items, 'item')}")
             scale = corpus[name].scale
             rows += own if model is None else answered_locally(own, model, scale)
         if model is None and output.suffix.lower() != ".jsonl":

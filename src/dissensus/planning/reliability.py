@@ -99,7 +99,7 @@ class Plan:
         text += f"answers ({items[cheapest] * cheapest:,})"
         if now != cheapest:
             text += f"; with {now} each, as now, {items[now]:,} items"
-        return f"{text}; there are {self.items:,} items, within {widths[now]:.3f}"
+        return f"{text}; the {self.items:,} items with {now} each give it within {widths[now]:.3f}"
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as JSON; undefined numbers are null."""

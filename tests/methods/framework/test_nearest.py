@@ -90,10 +90,6 @@ def _model(scale: Scale, seed: int = 0) -> Recited:
     return Recited(table).fit(_corpus(rows, scale, [f"p{a}" for a in range(N_SEEN)]))
 
 
-def _numbers(scale: Scale, values: np.ndarray) -> np.ndarray:
-    return values.astype(float)
-
-
 def _brute_force(model: Recited, scale: Scale, answers: dict[int, Any], without: int) -> int:
     """The nearest seen annotator by the answers to other items, -1 if there is none."""
     items = [i for i in answers if i != without]
@@ -106,7 +102,7 @@ def _brute_force(model: Recited, scale: Scale, answers: dict[int, Any], without:
         if isinstance(scale, Interval | Ordinal):
             if len(set(own.tolist())) == 1:
                 return -1
-            agreement = concordance(_numbers(scale, own), _numbers(scale, predicted))
+            agreement = concordance(own.astype(float), predicted.astype(float))
         else:
             agreement = float((own == predicted).mean())
         if agreement > best + 1e-9:
@@ -258,28 +254,3 @@ def test_a_model_of_heads_is_saved_and_predicts_the_same(tmp_path: Path) -> None
     assert one["q"].by_annotator is not None and two["q"].by_annotator is not None
     np.testing.assert_array_equal(one["q"].by_annotator.value, two["q"].by_annotator.value)
     np.testing.assert_array_equal(one["q"].distribution, two["q"].distribution)
-
-
-def test_hundreds_of_newcomers_among_hundreds_of_annotators() -> None:
-    generator = np.random.default_rng(0)
-    n, scale = 300, Interval(0, 10)
-    table = generator.uniform(0, 10, (200, n))
-    names = [f"p{a}" for a in range(n)]
-
-    def corpus(item: np.ndarray, annotator: np.ndarray, answer: np.ndarray, name: str) -> Corpus:
-        answers = Annotations.from_arrays(
-            item, annotator, answer, scale, items=Names.range(200), annotators=Names(names)
-        )
-        return Corpus.build(name, answers.items, {"q": answers})
-
-    annotator = np.repeat(np.arange(n), 20)
-    item = np.concatenate([generator.permutation(200)[:20] for _ in range(n)])
-    model = Recited(table).fit(corpus(item, annotator, table[item, annotator], "train"))
-    noisy = np.clip(table[item, annotator] + generator.normal(0, 0.5, len(item)), 0, 10)
-    prediction = model.predict(corpus(item, annotator, noisy, "test"), unknown="nearest")["q"]
-    assert prediction.by_annotator is not None
-    nearest = (
-        prediction.by_annotator.value
-        == table[prediction.by_annotator.item, prediction.by_annotator.annotator]
-    )
-    assert nearest.mean() > 0.99
