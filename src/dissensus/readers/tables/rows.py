@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,15 +20,12 @@ from dissensus.readers.files import check_width
 from dissensus.readers.layout import IN_MEMORY
 from dissensus.scales import as_numbers
 
-if TYPE_CHECKING:
-    from dissensus.readers.tables.distinct_texts import DistinctTexts
-
 FEW_VALUES = 20  # so many are the values of a scale, whatever their share
 FEATURES = "(features)"  # stands for the columns of features while a table is read
 LOOKED_AT = 200  # values of a column whose spelling is looked at
 TEXT_LENGTH = 20  # letters, on average, of a text
 MOST_ROWS = 50_000  # that a decision about a column looks at
-MANY_BYTES = 256 << 20  # of texts of a column; if there are more, codes are kept instead
+MANY_BYTES = 128 << 20  # of texts of a column; if there are more, codes are kept instead
 MISSING = frozenset(("nan", "<na>", "null"))  # a missing answer, as programs write it
 
 
@@ -344,9 +341,9 @@ class ColumnParts:
 
     def __init__(self) -> None:
         self._n_rows = self._n_bytes = 0
-        self._texts: list[Any] = []
+        self._texts: list[Any] = []  # that are not in codes yet
         self._codes: list[np.ndarray] = []
-        self._distinct: DistinctTexts | None = None  # of a long column
+        self._values: Any = pa.array([], pa.large_string())
 
     def __len__(self) -> int:
         return self._n_rows
@@ -356,28 +353,31 @@ class ColumnParts:
         self._n_rows += len(array)
         self._texts.append(array)
         self._n_bytes += array.nbytes
-        if self._distinct is not None or self._n_bytes > MANY_BYTES:
+        if self._n_bytes > MANY_BYTES:
             self._number()
 
     def column(self) -> Column:
         """All rows; nothing is kept here."""
-        texts, self._texts = self._texts, []
-        codes, self._codes = self._codes, []
-        distinct, self._distinct = self._distinct, None
-        if distinct is None:
+        if not self._codes:
+            texts, self._texts = self._texts, []
             return Column.of(pa.chunked_array(texts, pa.string()))
-        return Column(distinct.array(), np.concatenate(codes, dtype=np.int32), is_encoded=True)
+        self._number()
+        codes, self._codes = self._codes, []
+        values, self._values = self._values, None
+        if values.nbytes < np.iinfo(np.int32).max:
+            values = values.cast(pa.string())
+        return Column(values, np.concatenate(codes, dtype=np.int32), is_encoded=True)
 
     def _number(self) -> None:
         """Turn the texts into codes."""
-        from dissensus.readers.tables.distinct_texts import DistinctTexts
-
-        self._distinct = self._distinct or DistinctTexts()
-        texts, self._texts = self._texts, []
-        for part in texts:
-            new = Column.of(part)
-            codes = np.append(self._distinct.codes(new.values), -1)
-            kind = code_type(len(self._distinct))
-            self._codes.append(codes.astype(kind)[new.codes])
-        if len(texts) > 1:
-            pa.default_memory_pool().release_unused()
+        texts, self._texts, self._n_bytes = self._texts, [], 0
+        part = Column.of(pa.chunked_array(texts, pa.string()))
+        del texts
+        names = part.values.cast(pa.large_string())
+        known = pc.index_in(names, value_set=self._values)
+        is_new = known.is_null().to_numpy(zero_copy_only=False)
+        code = np.append(pc.fill_null(known, 0).to_numpy(), -1)
+        code[:-1][is_new] = len(self._values) + np.arange(is_new.sum())
+        self._values = pa.concat_arrays([self._values, names.filter(known.is_null())])
+        self._codes.append(code.astype(code_type(len(self._values)))[part.codes])
+        pa.default_memory_pool().release_unused()
