@@ -43,7 +43,6 @@ NO_NAMES = "no line of column names"  # begins a note
 COMMENT = b"#"  # what lines above the column names may begin with
 BEGINNING = 1 << 16  # bytes that show whether lines stand above the names
 LOOKED_AT = 200  # rows below a first line that may be data
-FEWEST_UNNAMED = 3  # columns, as under two lines of names
 _ABOUT_TEXT = frozenset(("delimiter", "quotes", "skip", "comment", "header", "columns"))
 END = "\x04"  # a row of these is added, to see whether a quote was left open before it
 
@@ -200,14 +199,6 @@ class OpenQuoteError(DataError):
 
 def _rows(text: _Text) -> Rows:
     header, columns = _parsed(text)
-    unnamed = [at for at, name in enumerate(header) if not name.strip() and len(columns[at].values)]
-    few_named = len(header) / 4 < len(unnamed) < len(header)
-    if len(unnamed) >= FEWEST_UNNAMED and few_named:
-        raise DataError(
-            f"{text.path}: {len(unnamed)} of {len(header)} columns have cells, but no name; if two "
-            "rows contain the column names, as in a survey, use header=2 (--header 2), and "
-            "header=0 (--header 0) if none does"
-        )
     return make_rows(
         header,
         columns,

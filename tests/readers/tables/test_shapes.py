@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from dissensus import Corpus, read
-from dissensus.readers.exports.grids import grid
+from dissensus.errors import DataError
+from dissensus.files.tabular import write_workbook
 from tests.readers.conftest import Write
 
 DRAW = np.random.default_rng(7)
@@ -112,14 +114,12 @@ def test_that_nobody_disagrees_is_said(write: Write) -> None:
     )
 
 
-def test_two_rows_of_names_are_questions_over_annotators() -> None:
-    merged: list[list[str | None]] = [
-        ["Item", "Toxicity", None, "Irony", None],
-        [None, "Anna", "Ben", "Anna", "Ben"],
-    ]
-    merged += [[f"t{n}", "ok", "bad", "yes", "no"] for n in range(4)]
-    table = grid("sheet", merged)
-    names = ("Item", "Toxicity | Anna", "Toxicity | Ben", "Irony | Anna", "Irony | Ben")
-    assert table is not None and (table.header, len(table.cells)) == (names, 4)
-    plain = grid("sheet", [["id", "a", "b"], ["1", "x", "x"], ["2", "y", "z"], ["3", "y", "z"]])
-    assert plain is not None and (plain.header, len(plain.cells)) == (("id", "a", "b"), 3)
+def test_two_rows_of_names_are_questions_over_annotators(tmp_path: Path) -> None:
+    rows = [["Item", "Toxicity", "", "Irony", ""], ["", "Anna", "Ben", "Anna", "Ben"]]
+    rows += [[f"t{n}", "ok", "bad", "yes", "no"] for n in range(4)]
+    write_workbook(tmp_path / "labels.xlsx", {"sheet": rows})
+    with pytest.raises(DataError, match="use --header 2 if names are in two lines"):
+        read(tmp_path / "labels.xlsx")
+    corpus = read(tmp_path / "labels.xlsx", header=2)
+    assert list(corpus.questions) == ["Toxicity", "Irony"]
+    assert list(corpus.annotators) == ["Anna", "Ben"]

@@ -91,12 +91,6 @@ def grid(
         names = padded[start]
         if layout.header == 2 and len(padded) > 1:
             names, start = [*of_two_rows(*([c or "" for c in row] for row in padded[:2]))], 1
-        elif layout.header is None:  # the row of names may be the upper or the lower of two
-            uppers = (start, start - 1) if start else (start,)
-            headers = ((upper, _two_rows_of_names(padded[upper:])) for upper in uppers)
-            upper, both = next((one for one in headers if one[1] is not None), (start, None))
-            if both is not None:
-                names, start = both, upper + 1
     below = padded[start + 1 :]
     kept = [at for at in range(width) if names[at] or any(row[at] for row in below)]
     header = tuple((names[at] or "").strip() for at in kept)
@@ -117,31 +111,6 @@ def _header_row(rows: list[Cells]) -> int:
         if size >= FULL * usual and size >= min(2, max(full)):
             return number
     return 0
-
-
-def _two_rows_of_names(rows: list[Cells]) -> Cells | None:
-    """The names in two rows, such as questions over annotators, as one: "Irony | Anna".
-
-    Names in the second row occur again, each time under another one, and nowhere below. A cell of
-    the first row stands for those to its right, as merged cells do.
-    """
-    if len(rows) < 3:
-        return None
-    upper, lower, *below = rows
-    above: Cells = []
-    for cell, name in zip(upper, lower, strict=True):
-        above.append(cell or (above[-1] if above and name else None))
-    times = Counter(cell for cell in lower if cell)
-    again = {cell for cell, n in times.items() if n > 1}
-    pairs = {(over, cell) for over, cell in zip(above, lower, strict=True) if cell in again}
-    repeated = sum(times[cell] for cell in again)
-    distinct = len(pairs) == repeated and 1 < len({over for over, _ in pairs}) < repeated
-    data = any(cell in again for row in below for cell in row)
-    if not distinct or data or 2 * repeated < sum(map(bool, lower)):
-        return None
-    numbers = as_numbers([cell for cell in again if cell])
-    joined = [" | ".join(filter(None, both)) for both in zip(above, lower, strict=True)]
-    return [one or None for one in joined] if numbers is None else None
 
 
 def looks_named(grids: Sequence[Grid]) -> bool:
@@ -287,7 +256,8 @@ class _Tables:
     def single(self, one: Grid) -> tuple[Corpus, list[str]]:
         """The corpus in a table, and notes about it."""
         above = [f"{one.name}: the column names are in row {one.numbers[0]}"] if one.above else []
-        if not self.options.has_patterns and self.options.format is None and is_survey(one.header):
+        stated = self.options.has_patterns or self.options.format is not None
+        if not stated and not one.above and is_survey(one.header):
             return survey_corpus(self.path, one.header, one.cells, self.options), above
         return table_corpus(one.rows(self.path), self.options), above
 

@@ -22,6 +22,7 @@ from dissensus.scales import as_numbers
 
 FEW_VALUES = 20  # so many are the values of a scale, whatever their share
 FEATURES = "(features)"  # stands for the columns of features while a table is read
+FEWEST_UNNAMED = 2  # columns, as under two rows of names
 LOOKED_AT = 200  # values of a column whose spelling is looked at
 TEXT_LENGTH = 20  # letters, on average, of a text
 MOST_ROWS = 50_000  # that a decision about a column looks at
@@ -272,6 +273,14 @@ def make_rows(names: Sequence[Any], arrays: Sequence[Any], path: str, **facts: A
     if not len(arrays[0]):
         raise DataError(f"{path}: column names, but no rows")
     as_columns = [one if isinstance(one, Column) else Column.of(one) for one in arrays]
+    filled = [name for name, one in zip(texts, as_columns, strict=True) if len(one.values)]
+    n_unnamed = filled.count("")
+    if n_unnamed >= FEWEST_UNNAMED and n_unnamed > len(texts) / 4:
+        raise DataError(
+            f"{path}: {n_unnamed} of {len(texts)} columns have cells, but no name; if two rows "
+            "contain the column names, as in a survey, use header=2 (--header 2), and header=0 "
+            "(--header 0) if none does"
+        )
     columns = {name: column for name, column in zip(texts, as_columns, strict=True) if name}
     index = None if texts[0] else as_columns[0]
     return Rows(columns, path, unnamed=len(texts) - len(columns), index=index, **facts)
