@@ -113,7 +113,7 @@ def test_lines_in_two_encodings_are_read_if_they_are_western(
         assert [corpus.text_of(item) for item in range(10)] == [f"{word} sagt er" for word in words]
         assert "7 lines not in UTF-8, read as Windows-1252" in corpus.notes[-1]
     else:
-        with pytest.raises(DataError, match="two encodings in one file"):
+        with pytest.raises(DataError, match="is not UTF-8; .* or save all of it as UTF-8"):
             read(path)
 
 

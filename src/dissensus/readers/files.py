@@ -342,22 +342,9 @@ def _check_utf8(data: bytes, path: Path, skipped: int = 0) -> None:
             line = data.count(b"\n", 0, at) + 1
             raise DataError(
                 f"{path}, line {line}: byte 0x{data[at]:02x} at position {at + skipped} is not "
-                f"UTF-8{_advice(data)}"
+                'UTF-8; name the encoding it was written in, such as encoding="cp1252" (--encoding '
+                "cp1252), or save all of it as UTF-8"
             ) from None
-
-
-def _advice(data: bytes) -> str:
-    """What to do about a file that is not UTF-8: all of it, or some lines only."""
-    lines = enumerate(data.split(b"\n"), 1)
-    known = {number: _is_utf8(line) for number, line in lines if not line.isascii()}
-    fine = next((number for number, is_utf8 in known.items() if is_utf8), None)
-    if fine is None:
-        return (
-            '; name the encoding it was written in, such as encoding="cp1252" (--encoding cp1252)'
-        )
-    n_strange = len(known) - sum(known.values())
-    many = f" ({n_strange} such lines)" if n_strange > 1 else ""
-    return f"{many}, but line {fine} is: two encodings in one file; save all of it as UTF-8"
 
 
 def _is_utf8(line: bytes) -> bool:

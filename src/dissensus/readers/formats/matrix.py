@@ -8,7 +8,6 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
 
 import numpy as np
 import pyarrow as pa
@@ -57,29 +56,20 @@ def read(path: Path, options: Layout) -> Corpus:
         try:
             values = np.loadtxt(io.StringIO(text), ndmin=2, comments=None)
         except ValueError:
-            _refuse(fields, path)
+            width = len(fields[numbers[0]])
+            rows = {n: [f for f in one if f.casefold() != "nan"] for n, one in fields.items()}
+            bad = (n for n in rows if len(fields[n]) != width or as_numbers(rows[n]) is None)
+            number = next(bad, numbers[0])
+            line = " ".join(fields[number])[:40]
+            raise DataError(
+                f"{path}, line {number}: expected {width} whole numbers, found {line!r}; {_CONTENT}"
+            ) from None
 
     def place(row: int) -> str:
         return f"row {row + 1}" if numbers is None else f"line {numbers[row]}"
 
     _check_whole(values, path, place)
     return _corpus(values, path, place, options)
-
-
-def _refuse(lines: dict[int, list[str]], path: Path) -> NoReturn:
-    """Refuse a text that is not a matrix, naming its first wrong line."""
-    width = len(next(iter(lines.values())))
-    for number, fields in lines.items():
-        for column, field in enumerate(fields, start=1):
-            if as_numbers([field]) is None and field.casefold() != "nan":
-                where = f"{path}, line {number}, column {column}"
-                raise DataError(f"{where}: {field[:40]!r} is not a whole number; {_CONTENT}")
-        if len(fields) != width:
-            raise DataError(
-                f"{path}, line {number}: {len(fields)} numbers, but the first line has {width}; "
-                "every line is an item, every column an annotator; is the file cut off?"
-            )
-    raise DataError(f"{path}: no matrix of numbers; {_CONTENT}")
 
 
 def _check_whole(values: np.ndarray, path: Path, place: Callable[[int], str]) -> None:

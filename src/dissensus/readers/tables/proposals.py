@@ -63,7 +63,6 @@ MOST_COMPARED = 200  # different sets of values that are compared with one anoth
 MOST_NAMED = 30  # columns or keys that a command in a message names
 FEWEST_ROWS = 10  # in which two annotators agree once
 FEWEST_OF_STEM = 4  # columns that are numbered under one name
-FEWEST = 3  # annotators whose names say little
 CONTENTS = ("item", "text", *MEDIA)
 PLACES = {"start", "end", "startoffset", "endoffset"}  # keys of spans
 COLUMN = "{column}"  # an item, if each column of answers is one
@@ -148,13 +147,6 @@ def columns_of_annotators(rows: Rows, layout: Layout) -> dict[str, dict[str, str
                 f"{rows.path}: no columns of annotators recognised in {listed(rows.columns, 5)}; "
                 "name them (annotators=, --annotator-columns)"
             )
-    if not set(annotators) & set(rows.columns):
-        if grid := _grid(free, lambda part, _: part in annotators, 1, 1):
-            return {
-                column: {"question": part_name(pattern), "annotator": annotator}
-                for pattern, columns in grid.items()
-                for annotator, column in columns.items()
-            }
     rows.check(annotators)
     _check_kinds(rows, annotators, layout)
     return {name: {"annotator": name} for name in annotators}
@@ -312,18 +304,16 @@ def _grid(
     names: Iterable[str],
     is_annotator: Callable[[str, str], bool],
     fewest: int,
-    fewest_annotators: int = 2,
 ) -> Grid:
     """The columns whose names have two parts, by pattern and annotator; empty if there are none.
 
     Args:
         is_annotator: of the part that may be the annotator, and the pattern without it.
         fewest: questions.
-        fewest_annotators: who have a column for a question.
     """
     for every in families(names):
         sure = {p: {a: n for a, n in of.items() if is_annotator(a, p)} for p, of in every.items()}
-        grid = {pattern: of for pattern, of in sure.items() if len(of) >= fewest_annotators}
+        grid = {pattern: of for pattern, of in sure.items() if len(of) > 1}
         if grid and _of_persons(grid):  # and who is called otherwise
             annotators = {annotator for of in grid.values() for annotator in of}
             shared = set.intersection(*(set(every[pattern]) for pattern in grid))
@@ -381,11 +371,11 @@ def _ways_to_read(
     if len(alike) <= MOST_NAMED:
         ways["if each is an annotator"] = Layout(annotators=alike)
         ways["if each is a question"] = Layout(answer=alike)
-    grid = _grid(free, lambda part, _: plain(part) not in NAMES["answer"], 2, FEWEST)
+    grid = _grid(free, lambda part, _: plain(part) not in NAMES["answer"], 2)
     unique = (name for name in rows.columns if rows.columns[name].is_unique and name not in alike)
     first = person or next(unique, None)
-    if parts := tuple(dict.fromkeys(part for of in grid.values() for part in of)):
-        ways["if names have a question and an annotator"] = Layout(annotators=parts)
+    if layout := _grid_layout(grid):
+        ways["if names have a question and an annotator"] = layout
     elif person is None and may_be_counts(rows, alike):
         ways["if they are counts of answers"] = Layout(format="votes", answer=alike)
     elif first is not None:
