@@ -357,21 +357,9 @@ class _Tables:
 
 
 def _alike(grids: Sequence[Grid]) -> list[Grid]:
-    """The tables that share their column names, if several do: the largest such group; or else
-    those with nearly the same names as another."""
-    columns, n = Counter(one.columns for one in grids).most_common(1)[0]
-    if n > 1:
-        return [one for one in grids if one.columns == columns]
-
-    def overlap(one: frozenset[str], other: frozenset[str]) -> bool:
-        return len(one & other) >= max(2, 0.75 * len(one | other))
-
-    shared = [
-        one
-        for one in grids
-        if any(overlap(one.columns, other.columns) for other in grids if other is not one)
-    ]
-    return shared if len(shared) > 1 else []
+    """The tables that share their column names: the largest such group."""
+    columns = Counter(one.columns for one in grids).most_common(1)[0][0]
+    return [one for one in grids if one.columns == columns]
 
 
 def _names_annotators(rows: Rows, options: Layout) -> bool:

@@ -20,7 +20,6 @@ KNOWN_PARTS = 0.8  # share of the parts that occur in several cells or alone
 Entries = list[Any] | None  # of a cell; None: a blank
 TICKED = ("1", "true", "x", "yes", "✓", "✔", "checked")  # of a check box
 UNTICKED = ("0", "false", "no", "unchecked")
-CHOICES = '{"choices"'  # what several choices begin with in the tables of Label Studio
 
 
 def parsed_cell(text: str) -> Any:
@@ -140,16 +139,10 @@ def _place(rows: Rows, column: str, code: int) -> str:
 
 
 def _written_lists(texts: list[str]) -> list[list[str]] | None:
-    """Texts that are lists of values in JSON or Python, or choices of Label Studio, where one is
-    plain text and several are `{"choices": ["joy", "fear"]}`; None if one is not."""
-    choices = any(text.lstrip().startswith(CHOICES) for text in texts)
+    """Texts that are lists of values in JSON or Python; None if one is not."""
     lists = []
     for text in texts:
         members = parsed_cell(text)
-        if choices:
-            is_object = text.lstrip().startswith(CHOICES)
-            members = members if is_object else {"choices": [text]}
-            members = members.get("choices") if members and len(members) == 1 else None
         if not isinstance(members, list):
             return None
         if any(not isinstance(one, str | int | float) or str(one)[:1] == "{" for one in members):

@@ -24,7 +24,6 @@ from dissensus.readers.layout import Layout
 from dissensus.readers.tables.answer_cells import separator_name, separator_of, split_cell, ticks_of
 from dissensus.readers.tables.column_names import is_about_answers, words_of
 from dissensus.readers.tables.dependence import (
-    ENOUGH,
     FEW,
     TOLERATED,
     exceptions,
@@ -208,7 +207,7 @@ def _candidates(rows: Rows, taken: Iterable[str]) -> list[str]:
         if n_values < 2 or rows.n_rows < ROWS_EACH * n_values:
             continue
         for alike in every:
-            if _divide_alike(column, rows.columns[alike[0]]):
+            if np.array_equal(column.codes, rows.columns[alike[0]].codes):
                 alike.append(name)
                 break
         else:
@@ -224,14 +223,6 @@ def may_be_annotators(rows: Rows, items: Column, taken: Iterable[str]) -> list[s
         if is_key(items, rows.columns[name], EXPECTED_AT_LEAST)
     ]
     return sorted(names, key=lambda name: rows.columns[name].numbers() is not None)[:MOST_PROPOSED]
-
-
-def _divide_alike(one: Column, other: Column) -> bool:
-    """Whether two columns are functions of each other."""
-    n_one, n_other = len(one.values), len(other.values)
-    similar = abs(n_one - n_other) <= 2 + ALIKE * max(n_one, n_other)
-    both = similar and is_function(one, other, ENOUGH) and is_function(other, one, ENOUGH)
-    return both or np.array_equal(one.codes, other.codes)
 
 
 def is_measured(column: Column) -> bool:
