@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dissensus.errors import DataError, DissensusError, counted
+from dissensus.errors import DataError, DissensusError, counted, cut, listed
 from dissensus.readers.layout import Layout, keep_layout, kept_layout, layouts_taken
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ OF_FILE = (
 SHAPES = ("long", "wide", "votes")  # formats that follow from the roles
 MOST_ROWS, MOST_LETTERS = 10, 120  # that are shown
 MOST_VALUES = 8  # of a question that are named
+LONGEST_NAME = 40  # letters of an item
 NO_ROLES = "no column has a role; say at least which one has answers"
 TABLES_ONLY = "the page is for tables; this file is read as what its tool wrote"
 
@@ -119,10 +120,10 @@ class LayoutPage:
 
 
 def in_words(corpus: Corpus) -> list[str]:
-    """What was read, and three answers to each question."""
+    """What was read: the scale of the first question, three answers to it, the other questions."""
     people = counted(corpus.n_annotators, "annotator") if corpus.n_annotators else "no annotators"
     lines = [f"{counted(corpus.n_items, 'item')}, {people}"]
-    for question, answers in corpus.questions.items():
+    for question, answers in [*corpus.questions.items()][:1]:
         values = [str(value) for value in getattr(answers.scale, "values", ())]
         more = f" and {len(values) - MOST_VALUES} more" if len(values) > MOST_VALUES else ""
         named = f": {', '.join(values[:MOST_VALUES])}{more}" if values else ""
@@ -131,10 +132,14 @@ def in_words(corpus: Corpus) -> list[str]:
             f"{question} ({answers.scale.kind}{named}); {counted(answers.n_answers, 'answer')}, "
             f"{each:.3g} for each item"
         )
+        examples = []
         for row, value in enumerate(answers.answers()[:3]):
             who = "" if answers.annotator is None else corpus.annotators[answers.annotator[row]]
-            item = corpus.items[answers.item[row]]
-            lines.append(f"  {item}{' by ' if who else ''}{who}: {value}")
+            item = cut(corpus.items[answers.item[row]], LONGEST_NAME)
+            examples.append(f"{item}{' by ' if who else ''}{who}: {value}")
+        lines.append(f"  {'; '.join(examples)}")
+    if others := list(corpus.questions)[1:]:
+        lines.append(f"also {listed(others, 5)}")
     return lines
 
 
