@@ -390,20 +390,6 @@ def test_a_corpus_read_is_saved_and_loaded(write: Write, tmp_path: Path) -> None
     assert read(tmp_path / "saved").equals(corpus)
 
 
-def test_choices_as_label_studio_writes_them(write: Write) -> None:
-    records = [
-        {"id": 1, "text": "so good", "mood": "joy", "annotator": 1, "annotation_id": 11},
-        {"id": 1, "text": "so good", "mood": {"choices": ["joy", "fear"]}, "annotator": 2},
-        {"id": 2, "text": "so bad", "annotator": 2, "annotation_id": 13},
-    ]
-    corpus = read(write(json.dumps(records), "min.json"), answer="mood")
-    assert corpus["mood"].answers() == [("joy",), ("fear", "joy")]
-    assert list(corpus.items) == ["1", "2"] and list(corpus.annotators) == ["1", "2"]
-    other = write('item,annotator,answer\nt1,ann,"{""choices"": 1}"\nt1,bob,joy\n', "other.csv")
-    with pytest.raises(DataError, match="is a JSON object"):
-        read(other)
-
-
 # ---- tables as spreadsheets have them ----
 
 
