@@ -161,13 +161,7 @@ class Names(Sequence[str]):
 
 
 class _Packed:
-    """Texts in compressed parts.
-
-    Example:
-        >>> texts = _Packed(pa.array(["a", "b", "c"]))
-        >>> texts[1].as_py(), texts.take(np.array([2, 0])).to_pylist()
-        ('b', ['c', 'a'])
-    """
+    """Texts in compressed parts."""
 
     def __init__(self, array: Any) -> None:
         self._parts = []

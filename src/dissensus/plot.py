@@ -131,9 +131,9 @@ def item(
     name = item if isinstance(item, str) else corpus.items[item]
     code = int(corpus.items.codes([name])[0])
     rows = []
-    for name_of_question, given in corpus.questions.items():
+    for name_of_question, answers_of in corpus.questions.items():
         if question in (None, name_of_question):
-            own = given.take(given.item == code).to_table().to_pylist()
+            own = answers_of.take(answers_of.item == code).to_table().to_pylist()
             rows += [[name_of_question, row.get("annotator"), str(row["answer"])] for row in own]
     alt = f"Item {name} with its answers."
     columns = ("question", "annotator", "answer")

@@ -259,8 +259,8 @@ class BayesianDawidSkene(Aggregator):
         shares = np.empty((self.draws, n_values))
         with progress(self.name, self.draws + self.warm_up) as advance:
             for draw in range(-self.warm_up, self.draws):
-                given = columns @ np.eye(n_values)[truth]  # (n_annotators * answered, true)
-                counts = given.reshape(n, n_values, n_values).transpose(0, 2, 1)
+                by_truth = columns @ np.eye(n_values)[truth]  # (n_annotators * answered, true)
+                counts = by_truth.reshape(n, n_values, n_values).transpose(0, 2, 1)
                 matrices = prior.matrices(counts, adapt=draw < 0)
                 share = generator.standard_gamma(occurs + np.bincount(truth, minlength=n_values))
                 share = share.clip(1e-300) / share.clip(1e-300).sum()

@@ -279,12 +279,12 @@ def leave_out(  # type: ignore[no-untyped-def]
             top = -np.inf
             for k in range(n_values):
                 top = max(top, p[k] - power * logs[row, k])
-            given, weight = 0.0, 0.0
+            likelihood, weight = 0.0, 0.0
             for k in range(n_values):
                 share = math.exp(p[k] - power * logs[row, k] - top)
                 weight += share
-                given += share * math.exp(logs[row, k])
-            total += math.log(given / weight)
+                likelihood += share * math.exp(logs[row, k])
+            total += math.log(likelihood / weight)
     return total, 0.0
 
 

@@ -302,8 +302,8 @@ class Kos(Aggregator):
         item, annotator = annotations.item, annotations.annotator_codes(self.name)
         message = np.ones(len(sign))
         for _ in range(self.iterations):
-            told = sign * message
-            fits = sign * (np.bincount(item, told)[item] - told)
+            own = sign * message
+            fits = sign * (np.bincount(item, own)[item] - own)
             message = np.bincount(annotator, fits)[annotator] - fits
             size = np.sqrt(np.mean(message**2))
             if not size > 1e-12:

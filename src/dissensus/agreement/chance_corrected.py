@@ -548,15 +548,15 @@ class _Distances:
         """From each answer to all answers, and back, (n_different,); 0 for one not given."""
         if self._apart is not None:
             return np.where(total > 0, self._apart @ total + total @ self._apart, 0.0)
-        given = np.flatnonzero(total)
-        values, times = self.values[given], total[given]
-        far = np.zeros(len(given))
-        for block in slices(len(given), max(1, BLOCK // max(len(given), 1))):
+        occurring = np.flatnonzero(total)
+        values, times = self.values[occurring], total[occurring]
+        far = np.zeros(len(occurring))
+        for block in slices(len(occurring), max(1, BLOCK // max(len(occurring), 1))):
             distances = self.distance(values[:, None], values[None, block])
             far += distances @ times[block]
             far[block] += times @ distances
         every = np.zeros(len(total))
-        every[given] = far
+        every[occurring] = far
         return every
 
 

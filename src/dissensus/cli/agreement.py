@@ -63,6 +63,7 @@ def agreement(
     from dissensus.agreement import (
         BREAKDOWNS,
         SPAN_MEASURES,
+        break_down,
         check_measures,
         compare_groups,
         span_agreement,
@@ -117,7 +118,13 @@ def agreement(
     most = 20 if most is None else most
     if by is not None:
         every = json or output is not None or as_ == "csv"
-        results = _breakdown(corpus, by, question, measure, None if every else most)
+        rows = None if every else most
+        breakdown = break_down(corpus, by, question or None, measure or None, rows)
+        for name, reason in breakdown.left_out.items():
+            console.say(f"{name}: left out, no measure by {by}: {reason}")
+        if not breakdown.questions:
+            raise DataError(f"{corpus.name}: no question has a measure by {by}")
+        results = [one.to_dict() for one in breakdown.questions]
     else:
         options = interval or False, weights
         results = _summary(corpus, question, answer_measures, *options)
@@ -176,23 +183,6 @@ def _add_without(corpus: Corpus, results: list[dict[str, Any]]) -> None:
         names = [measure["measure"] for measure in result["measures"]]
         (without,) = _summary(fewer, [question], names) if names else ({},)
         result["without"] = {"annotators": marks, **without}
-
-
-def _breakdown(
-    corpus: Corpus,
-    by: str,
-    questions: list[str] | None,
-    measures: list[str] | None,
-    most: int | None,
-) -> list[dict[str, Any]]:
-    from dissensus.agreement import break_down
-
-    breakdown = break_down(corpus, by, questions or None, measures or None, most)
-    for name, reason in breakdown.left_out.items():
-        console.say(f"{name}: left out, no measure by {by}: {reason}")
-    if not breakdown.questions:
-        raise DataError(f"{corpus.name}: no question has a measure by {by}")
-    return [result.to_dict() for result in breakdown.questions]
 
 
 def _sentence(corpus: Any, result: dict[str, Any], measures: list[str], over: Any) -> str | None:

@@ -151,12 +151,7 @@ def _needed(widths: Sequence[int], gap: int = GAP) -> int:
 
 
 def _narrowed(widths: list[int], least: list[int], room: int) -> list[int]:
-    """Make the widest columns narrower, one by one, until the table fits or all are at their least.
-
-    Example:
-        >>> _narrowed([30, 6, 12], [12, 6, 4], 30)
-        [12, 6, 12]
-    """
+    """Make the widest columns narrower, until the table fits or all are at their least."""
     widths = list(widths)
     while sum(widths) > room:
         wide = [at for at, width in enumerate(widths) if width > least[at]]

@@ -85,9 +85,9 @@ def _items(result: GroupComparison) -> Any:
     rows = []
     for item in result.dividing:
         groups = []
-        for group, given in item.answers.items():
-            sizes = (number(n) if isinstance(n, int) else f"{n:.3g}" for n in given.values())
-            counts = (f"{value} {n}" for value, n in zip(given, sizes, strict=True))
+        for group, counts_of in item.answers.items():
+            sizes = (number(n) if isinstance(n, int) else f"{n:.3g}" for n in counts_of.values())
+            counts = (f"{value} {n}" for value, n in zip(counts_of, sizes, strict=True))
             groups.append(f"{group}: {', '.join(counts)}")
         shown = one_line(item.text, MOST_TEXT)
         rows.append([item.item, number(item.division, 2), "; ".join(groups), shown])

@@ -67,8 +67,8 @@ def plan(
     from dissensus import planning
 
     targets = dict(map(_target, target or ()))
-    asked = {"about": about, "most-per-annotator": most_per_annotator, "group": group}
-    if budget is None and (unused := [name for name, value in asked.items() if value is not None]):
+    limits = {"about": about, "most-per-annotator": most_per_annotator, "group": group}
+    if budget is None and (unused := [name for name, value in limits.items() if value is not None]):
         raise DataError(f"--{unused[0]} says what to ask for; say how many answers with --budget")
     (check_result if budget is None else check_tables)(output, overwrite)
     corpus = source.read()

@@ -59,25 +59,25 @@ def prompt(
     corpus = source.read()
     if replies is not None:
         columns = read_columns(replies)
-        given = [
+        records = [
             dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
         ]
-        rows, unread = answers_of(given, corpus)
+        rows, unread = answers_of(records, corpus)
         if unread:
             n = counted(len(unread), "prompt")
             say(f"{n} left out, whose reply has no answer or several: {listed(unread, 3)}")
     else:
         split = None if "train" in corpus.parts() else hold_out
         if ask is not None:
-            known, asked = corpus, replace(source, file=ask).read(unanswered=True)
+            known, unanswered = corpus, replace(source, file=ask).read(unanswered=True)
         else:
             known, note, line = training_part(corpus, None, split, seed)
-            asked, _ = prediction_part(corpus, None, corpus.name, note, output)
+            unanswered, _ = prediction_part(corpus, None, corpus.name, note, output)
             say(line.replace("training on", "examples from"))
         names = None if annotators == "all" else split_names(annotators)
-        told, rows = attribute_names(attributes), []
+        facts, rows = attribute_names(attributes), []
         for name in question or corpus.questions:
-            own = list(prompts(known, asked, name, names, shots, told, seed))
+            own = list(prompts(known, unanswered, name, names, shots, facts, seed))
             n_items = len({one["item"] for one in own})
             say(f"{name}: {counted(len(own), 'prompt')} on {counted(n_items, 'item')}")
             scale = corpus[name].scale

@@ -86,7 +86,7 @@ class Corpus(CorpusFields):
             if any(names != annotators for names in lists):
                 arrays = [names.array.cast(pa.string()) for names in lists]
                 annotators = Names(pa.concat_arrays(arrays).unique())
-        coded = {role: _coded(role, given, len(items)) for role, given in (contents or {}).items()}
+        coded = {role: _coded(role, of, len(items)) for role, of in (contents or {}).items()}
         splits = {
             name: plain_column(values, name) for name, values in facts.pop("splits", {}).items()
         }
@@ -226,8 +226,8 @@ class Corpus(CorpusFields):
         """Which items are in this part, (n_items,) booleans."""
         if name not in self.parts(scheme):
             parts = listed(self.parts(scheme))
-            found = f"choose from {parts}" if parts else f"it has no split {scheme!r}"
-            raise DataError(f"{self.name}: no part {name!r}; {found}")
+            choices = f"choose from {parts}" if parts else f"it has no split {scheme!r}"
+            raise DataError(f"{self.name}: no part {name!r}; {choices}")
         chosen = pc.fill_null(pc.equal(self.splits[scheme], name), False)
         return np.asarray(chosen.to_numpy(zero_copy_only=False), dtype=bool)
 

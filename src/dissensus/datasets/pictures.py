@@ -405,9 +405,9 @@ def load_street(folder: Folder, corpus: str) -> Corpus:
     for question, own in columns.items():
         labels_of = np.array([rows[name].to_pylist() for name in own], dtype=object).T
         item, annotator = np.nonzero(labels_of != "")
-        given = pa.array(labels_of[item, annotator], pa.string())
+        answer = pa.array(labels_of[item, annotator], pa.string())
         questions[question] = rows.annotations(
-            given, scale, items, item, annotator, annotators=annotators
+            answer, scale, items, item, annotator, annotators=annotators
         )
     paths = [str(path.resolve()) for path in _media(folder.folder(media), items)]
     contents: dict[str, Any] = {kind: Contents.distinct(kind, pa.array(paths, pa.string()))}

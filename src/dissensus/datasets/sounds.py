@@ -60,11 +60,11 @@ def load_nsc_voices(folder: Folder, corpus: str) -> Corpus:
         questions, left_out = {}, []
         for pole, column in zip(poles, columns, strict=True):
             ratings = numbers_or_nan(rows, column, ("", "NA"))
-            given = np.flatnonzero(~np.isnan(ratings))
-            left_out.append(LeftOut(pole, "empty", len(ratings) - len(given)))
+            rated = np.flatnonzero(~np.isnan(ratings))
+            left_out.append(LeftOut(pole, "empty", len(ratings) - len(rated)))
             questions[pole] = Annotations.from_arrays(
-                item[given], annotator[given], ratings[given], Interval(0, 100),
-                items=items, annotators=annotators, response=given,
+                item[rated], annotator[rated], ratings[rated], Interval(0, 100),
+                items=items, annotators=annotators, response=rated,
             )  # fmt: skip
     of_item = np.arange(len(items))
     if shown != speaker:

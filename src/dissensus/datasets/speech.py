@@ -556,8 +556,8 @@ def load_muse(folder: Folder, corpus: str) -> Corpus:
         )
         means = _parsed(table, columns[PREFIX[corpus], "Mean"], stated, "numbers")
     rated.means = dict(zip(clips, means, strict=True))
-    for clip, given in zip(clips, rows, strict=True):
-        rated.ratings += [Rating(clip, str(n), values) for n, values in enumerate(given)]
+    for clip, numbers in zip(clips, rows, strict=True):
+        rated.ratings += [Rating(clip, str(n), values) for n, values in enumerate(numbers)]
     if corpus == "muse" and (folder / IDS).is_file():
         rated.ratings, rated.anonymous = _identified(folder, clips), False
     n_others, elsewhere = sum(map(len, others)), f"other annotators: --corpus {other}"

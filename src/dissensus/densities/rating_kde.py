@@ -64,8 +64,8 @@ class RatingKde:
             )
         for name, least in LEAST.items():
             if not least <= getattr(self, name) < inf:
-                found = getattr(self, name)
-                raise DataError(f"{name} of a density must be at least {least}, found {found:g}")
+                value = getattr(self, name)
+                raise DataError(f"{name} of a density must be at least {least}, found {value:g}")
         for name in POSITIVE:
             if not getattr(self, name) > 0:
                 raise DataError(

@@ -466,7 +466,8 @@ def compare_annotators(annotations: Annotations) -> AnnotatorFindings:
     }
     rows = [*map(AnnotatorDescription, *(columns[name] for name in described))]
     rows = _with_evidence(annotations, rows, kinds)
-    rows.sort(key=_order)
+    kappas = {row.annotator: round(row.kappa, 9) for row in rows if not math.isnan(row.kappa)}
+    rows.sort(key=lambda row: (not row.suspicious, kappas.get(row.annotator, math.inf)))
     checked = int((by_annotator.sizes >= FEW).sum())
     return AnnotatorFindings(
         rows, checked, constant, fast, copies, compared.comparable, compared.sentences
@@ -484,11 +485,6 @@ def _sampled(answers: Annotations) -> Annotations:
     codes = np.flatnonzero(draw)
     item = np.searchsorted(codes, sample.item)  # without a number for each of all items
     return replace(sample, item=item, items=answers.items.take(codes))
-
-
-def _order(row: AnnotatorDescription) -> tuple[Any, ...]:
-    undefined = math.isnan(row.kappa)
-    return (not row.suspicious, undefined, 0.0 if undefined else round(row.kappa, 9))
 
 
 def _statistics(annotations: Annotations, compared: Comparison) -> dict[str, np.ndarray]:
@@ -701,9 +697,9 @@ class _ByAnnotator:
 
         At most `MOST_TENDENCY`: where the others differ more, some of them are careless too.
         """
-        item, given = self.annotations.item, self.answer == value
-        likely = (np.bincount(item, given)[item] - given + given.mean()) / np.bincount(item)[item]
-        excess = np.add.reduceat(given - likely, self.starts)[used]
+        item, equal = self.annotations.item, self.answer == value
+        likely = (np.bincount(item, equal)[item] - equal + equal.mean()) / np.bincount(item)[item]
+        excess = np.add.reduceat(equal - likely, self.starts)[used]
         noise = np.add.reduceat(likely * (1 - likely), self.starts)[used]
         variance = (excess**2 - noise).sum() / max((noise**2).sum(), 1e-300)
         return min(float(np.sqrt(max(variance, 0.0))), MOST_TENDENCY)

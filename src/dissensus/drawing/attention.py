@@ -22,7 +22,7 @@ GAP = 16  # between maps that stand side by side
 DARKEST = 0.75  # the share of the annotator's colour behind the word with most attention
 BLACK, DARKEST_BLACK = "#000000", 0.4  # on which letters can still be read
 CURVE = 40  # the height of a curve
-GIVEN, PREDICTED, PREDICTED_EDGE = "#444444", "#9ecae1", "#3182bd"  # bars of shares
+ANSWERED, PREDICTED, PREDICTED_EDGE = "#444444", "#9ecae1", "#3182bd"  # bars of shares
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class Map:
     """The attention of an annotator to the positions that have a place."""
 
     name: str
-    given: str  # the answer, empty without one
+    answer: str  # empty without one
     predicted: str
     colour: str
     dash: str
@@ -39,8 +39,8 @@ class Map:
 
     @property
     def heading(self) -> str:
-        given = f"{self.given}, " if self.given else ""
-        return f"{self.name}: {given}predicted {self.predicted}"
+        answer = f"{self.answer}, " if self.answer else ""
+        return f"{self.name}: {answer}predicted {self.predicted}"
 
 
 def maps_of(
@@ -273,7 +273,7 @@ def distribution_panel(
         wide: whether values are the bins of a rating, drawn next to each other.
     """
     legend = [
-        svg.rect(0, 3, 12, 10, fill=GIVEN),
+        svg.rect(0, 3, 12, 10, fill=ANSWERED),
         letters(18, 12, "answers", size=12),
         svg.rect(90, 3, 12, 10, fill=PREDICTED, stroke=PREDICTED_EDGE),
         letters(108, 12, "predicted", size=12),
@@ -286,7 +286,7 @@ def distribution_panel(
         across = [max(0.0, float(value)) * (ACROSS - 240) for value in (share, mass)]
         shapes += [
             letters(0, top + 14, short(name, 22), size=12),
-            svg.rect(170, top + 2, across[0], 8, fill=GIVEN),
+            svg.rect(170, top + 2, across[0], 8, fill=ANSWERED),
             letters(176 + across[0], top + 9, f"{share:.2f}", size=9, fill=GREY),
             svg.rect(170, top + 11, across[1], 8, fill=PREDICTED, stroke=PREDICTED_EDGE),
             letters(176 + across[1], top + 18, f"{mass:.2f}", size=9, fill=GREY),
@@ -303,10 +303,12 @@ def _histograms(
     highest = max(float(votes.max()), float(predicted.max()), 1e-9)
     shapes = list(legend)
     for place, shares in enumerate(zip(votes, predicted, strict=True)):
-        given, mass = (height * float(share) / highest for share in shares)
+        gave, mass = (height * float(share) / highest for share in shares)
         left = place * width
         shapes.append(svg.rect(left, base - mass, width, mass, fill=PREDICTED))
-        shapes.append(svg.rect(left + width / 4, base - given, width / 2, given, fill=GIVEN))
+        shapes.append(
+            svg.rect(left + width / 4, base - gave, width / 2, gave, fill=ANSWERED)
+        )
     shapes.append(svg.plain_line(0, base, ACROSS, base))
     shapes.append(letters(0, base + 16, ends[0], size=12, fill=GREY))
     shapes.append(letters(ACROSS, base + 16, ends[-1], size=12, fill=GREY, anchor="end"))

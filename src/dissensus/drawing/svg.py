@@ -286,12 +286,7 @@ FORMATS = ("PNG", "GIF", "JPEG")  # that drawings can show
 
 
 def _on_paper(svg: str) -> str:
-    """The drawing on a white page, in black where it takes the colours of the page around it.
-
-    Example:
-        >>> _on_paper('<svg width="2"><path fill="currentColor"/></svg>')
-        '<svg width="2"><rect width="100%" height="100%" fill="#fff"/><path fill="#222"/></svg>'
-    """
+    """The drawing on a white page, in black where it takes the colours of the page around it."""
     svg = re.sub(r"var\([^()]*page[^()]*\)", "#fff", svg)
     svg = re.sub(r"var\((?:[^()]|\([^()]*\))*\)|currentColor", "#222", svg)
     page = '<rect width="100%" height="100%" fill="#fff"/>'

@@ -45,7 +45,7 @@ def outside_rows(
         methods: names that are taken.
     """
     if isinstance(requested, Mapping):
-        rows = [OutsideRow(name, name, given) for name, given in requested.items()]
+        rows = [OutsideRow(name, name, predictions) for name, predictions in requested.items()]
     else:
         rows = []
         for path in map(Path, requested):

@@ -205,7 +205,12 @@ def evaluate(
         raise DataError(f"{first}: no predicted item has an answer in {corpus.name}")
     if wanted:
         notes += _not_applied(wanted, results)
-    notes += _without_answers(results)
+    only_gold = [result for result in results if result.gold and not result.items]
+    notes += [
+        f"{question}{f', {part}' if part else ''}: gold labels but no answers; only metrics "
+        "against gold labels are shown"
+        for question, part in dict.fromkeys((one.question, one.part) for one in only_gold)
+    ]
     notes += trained_notes(predictions)
     return Evaluation(corpus.name, tuple(results), tuple(notes))
 
@@ -282,18 +287,8 @@ def _density_parts(
                 groups = units[corpus.items.codes(items)]
                 test = over_items(each, np.zeros_like(each), groups=groups, resamples=RESAMPLES)
                 ends[name] = test.low, test.high
-        yield PartScores(
-            f"{density.name} (density)",
-            part,
-            method,
-            len(observed.items),
-            0,
-            0,
-            part_scores,
-            part_bounds,
-            None,
-            ends,
-        )
+        name, counts = f"{density.name} (density)", (len(observed.items), 0, 0)
+        yield PartScores(name, part, method, *counts, part_scores, part_bounds, None, ends)
 
 
 def _parts(corpus: Corpus) -> list[tuple[str | None, np.ndarray]]:
@@ -358,17 +353,6 @@ def _not_applied(wanted: list[str], results: Sequence[PartScores]) -> list[str]:
     if len(reasons) == len(wanted):
         raise DataError(f"no metric applies: {'; '.join(reasons)}")
     return [f"left out: {reason}" for reason in reasons] if len(wanted) < len(METRICS) else []
-
-
-def _without_answers(results: Sequence[PartScores]) -> list[str]:
-    """A note on parts that have gold labels only, once for all methods."""
-    only_gold = [result for result in results if result.gold and not result.items]
-    parts = dict.fromkeys((result.question, result.part) for result in only_gold)
-    return [
-        f"{question}{f', {part}' if part else ''}: gold labels but no answers; only metrics "
-        "against gold labels are shown"
-        for question, part in parts
-    ]
 
 
 def trained_notes(named: Mapping[str, Predictions]) -> list[str]:

@@ -99,7 +99,10 @@ def tables(
     n_comparisons = sum(not math.isnan(difference.p) for difference in _differences(cells).values())
     comparable, made = comparable_methods(results), []
     for number, question in enumerate(chosen):
-        own = [_row(number, method, cells) for method in about.methods]
+        by_method: dict[str, dict[str, Cell]] = {method: {} for method in about.methods}
+        for (at, method, metric), cell in cells.items():
+            by_method[method] |= {metric: cell} if at == number else {}
+        own = [Row(method, of, method in FLOORS) for method, of in by_method.items()]
         ordered = sorted(_best(own, comparable), key=lambda row: row.floor)  # floors last
         metrics = shown[question]
         beaten = (*floor_notes(own, metrics), *baseline_notes(own, metrics))
@@ -117,11 +120,6 @@ def tables(
             )
         )
     return made
-
-
-def _row(number: int, method: str, cells: Cells) -> Row:
-    own = {metric: cell for (n, m, metric), cell in cells.items() if (n, m) == (number, method)}
-    return Row(method, own, method in FLOORS)
 
 
 def _differences(cells: Cells) -> dict[Place, Difference]:

@@ -123,6 +123,6 @@ def divided_names(names: Iterable[str] | None) -> tuple[list[str] | None, list[s
     if names is None:
         return None, list(DENSITY_METRICS)
     known = {plain_name(name): name for name in DENSITY_METRICS}
-    given = list(names)
-    of_densities = [known[plain_name(name)] for name in given if plain_name(name) in known]
-    return [metric_name(name) for name in given if plain_name(name) not in known], of_densities
+    requested = list(names)
+    of_densities = [known[plain_name(name)] for name in requested if plain_name(name) in known]
+    return [metric_name(name) for name in requested if plain_name(name) not in known], of_densities

@@ -332,12 +332,7 @@ def prediction_from_table(
 
 
 def _half_digit(columns: Sequence[Sequence[Any]]) -> float:
-    """Half of the last digit of rounded probabilities; 0 if they are not, or are 0 and 1 only.
-
-    Example:
-        >>> _half_digit([["0.25", "1.0"], ["0.75", "0"]]), _half_digit([[1.0], [0.0]])
-        (0.005, 0.0)
-    """
+    """Half of the last digit of rounded probabilities; 0 if they are not, or are 0 and 1 only."""
     texts = [str(cell).strip() for cells in columns for cell in cells]
     decimals = [len(text.partition(".")[2].rstrip("0")) for text in texts if "e" not in text]
     most = max(decimals, default=0) if len(decimals) == len(texts) else 0

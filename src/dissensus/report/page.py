@@ -64,7 +64,7 @@ def to_html(
         title=escape(title),
         style=_resource("page.css"),
         links=links,
-        found=_points(summary),
+        summary=_points(summary),
         to_do=to_do,
         front=front,
         live=_resource("live.html").strip() * live,

@@ -248,8 +248,8 @@ def _methods(results: Results | None, note: str) -> str:
         sign = 1 if higher_is_better(metric) else -1
         floor = max(floors, key=lambda r: sign * r.cells[metric].mean)
         score = floor.cells[metric].mean
-        told = f"has {score:.3f}"
+        verdict = f"has {score:.3f}"
         if not sign * score < sign * cell.mean:
-            told = f"is no worse with {score:.3f}: more items, or another encoder, may help"
-        sentence += f"; {floor.name}, which ignores the content, {told}"
+            verdict = f"is no worse with {score:.3f}: more items, or another encoder, may help"
+        sentence += f"; {floor.name}, which ignores the content, {verdict}"
     return f"{sentence} ({note})." if note else f"{sentence}."

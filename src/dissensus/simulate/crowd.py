@@ -328,9 +328,10 @@ class Raters(Attention):
             focus = self.focus(parts, items, annotators)
             for part in range(focus.shape[1]):
                 centre = mode[items, part] + self.bias[annotators]
-                slip = points - centre[:, None]
-                below = _slips_below(slip, self.spread[annotators, None])
-                total[rows] += focus[:, part, None] * below
+                slip, n = points - centre[:, None], 2 * self.spread[annotators, None] + 1
+                few, many = np.clip(slip + n, 0, n), np.clip(n - 1 - slip, 0, n)
+                below = np.where(slip < 0, few * (few + 1) // 2, n * n - many * (many + 1) // 2)
+                total[rows] += focus[:, part, None] * (below / (n * n))  # sums of P, in closed form
         return total
 
     def density(
@@ -338,14 +339,6 @@ class Raters(Attention):
     ) -> np.ndarray:
         """The probability of each rating in HUNDREDTHS, (n_pairs, 201)."""
         return np.diff(self.below(HUNDREDTHS, parts, mode, item, annotator), axis=1, prepend=0.0)
-
-
-def _slips_below(slip: np.ndarray, spread: np.ndarray) -> np.ndarray:
-    """The probability of an error no larger than this: a sum of P, in closed form."""
-    n = 2 * spread + 1
-    few, many = np.clip(slip + n, 0, n), np.clip(n - 1 - slip, 0, n)
-    count = np.where(slip < 0, few * (few + 1) // 2, n * n - many * (many + 1) // 2)
-    return count / (n * n)
 
 
 def assign(sizes: Sizes, draws: Draws) -> tuple[np.ndarray, np.ndarray]:

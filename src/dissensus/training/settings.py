@@ -138,8 +138,8 @@ class Training:
         names = [field.name for field in fields(self)]
         if self.given.issuperset(names):
             return self
-        given = {name: getattr(self, name) for name in self.given}
-        return Training(**{name: getattr(default, name) for name in names} | given)
+        own = {name: getattr(self, name) for name in self.given}
+        return Training(**{name: getattr(default, name) for name in names} | own)
 
     def __post_init__(self) -> None:
         self._check_types()

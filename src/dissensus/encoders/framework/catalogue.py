@@ -92,12 +92,7 @@ def _object(name: str, kind: str) -> Encoder:
 
 
 def _split_options(name: str) -> tuple[str, dict[str, str]]:
-    """A name without its options, and the options.
-
-    Example:
-        >>> _split_options("minilm:max_length=64"), _split_options("words:glove.txt")
-        (('minilm', {'max_length': '64'}), ('words:glove.txt', {}))
-    """
+    """A name without its options, and the options."""
     match = re.fullmatch(r"(.*?)((?::\w+=[^:=]*)*)", name, re.DOTALL)
     assert match is not None  # the pattern matches any text
     return match[1], dict(option.split("=") for option in match[2].split(":")[1:])

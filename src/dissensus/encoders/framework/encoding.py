@@ -82,12 +82,7 @@ def encodings(corpus: Corpus, name: str | Mapping[str, str]) -> dict[str, Encodi
 
 
 def _keys_and_names(role: str, name: str) -> list[tuple[str, str]]:
-    """The key and the name of each encoder of a role.
-
-    Example:
-        >>> _keys_and_names("text", "minilm&spelling:channels=8")
-        [('text', 'minilm'), ('text&spelling:channels=8', 'spelling:channels=8')]
-    """
+    """The key and the name of each encoder of a role."""
     first, *others = name.split(AND)
     if "" in (first, *others) or len({first, *others}) <= len(others):
         raise ModelError(

@@ -210,12 +210,7 @@ def seconds_of_fit(method: Method, corpus: Corpus, n_items: int) -> float:
 
 
 def _even(keys: Sequence[Key], most: int) -> list[Job]:
-    """Divide keys into parts of about the same size, at most `most` each.
-
-    Example:
-        >>> [len(part) for part in _even([Key("single", seed, "fold 1") for seed in range(7)], 3)]
-        [2, 2, 3]
-    """
+    """Divide keys into parts of about the same size, at most `most` each."""
     n = -(-len(keys) // most)
     edges = [len(keys) * part // n for part in range(n + 1)]
     return [tuple(keys[first:last]) for first, last in zip(edges, edges[1:], strict=False)]

@@ -241,8 +241,8 @@ def _shares(annotations: Annotations, names: tuple[str, ...]) -> Bars | None:
         return None
     codes = annotations.annotators.find(list(names))
     chosen = np.isin(annotations.annotator_codes("clusters"), codes)
-    given = annotations.scale.one_hot(annotations.answer[chosen])  # (n_rows, n_values)
-    counts = annotations.weight[chosen] @ given
+    one_hot = annotations.scale.one_hot(annotations.answer[chosen])  # (n_rows, n_values)
+    counts = annotations.weight[chosen] @ one_hot
     share = counts / max(counts.sum(), 1)
     return Bars.of(annotations.scale, share, share[0])
 

@@ -78,14 +78,14 @@ def _groups(question: QuestionDescription) -> list[Block]:
 def _table(annotations: Annotations, question: QuestionDescription, most: int) -> Table:
     listed = question.by_annotator[:most]
     names = [row.annotator for row in listed]
-    given = _answers_given(annotations, names)
+    bars_of = _answers_given(annotations, names)
     first = "correlation" if isinstance(annotations.scale, Interval) else "agreement"
     columns = ("annotator", "answers", f"{first} with the rest", "95 % from", "to",
                "kappa", "answers given", "seconds", "why to look")  # fmt: skip
     rows = []
     for row in listed:
         value, low, high = (getattr(row, f"{first}{end}") for end in ("", "_low", "_high"))
-        answers = given.get(row.annotator, row.most_frequent)
+        answers = bars_of.get(row.annotator, row.most_frequent)
         why = ", ".join(row.suspicious)
         rows.append(
             [row.annotator, row.answers, value, low, high, row.kappa, answers, row.seconds, why]
