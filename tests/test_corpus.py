@@ -355,11 +355,6 @@ def test_dropping_is_seeded_and_random() -> None:
     assert pairs(shuffled.drop_labels(0.5, seed=1)["one"]) == first  # in any order of rows
 
 
-def test_labels_of_unknown_annotators_are_not_dropped() -> None:
-    with pytest.raises(DataError, match="dropping labels needs known annotators"):
-        bare().drop_labels(0.5)
-
-
 # ---- saving and loading ----
 
 

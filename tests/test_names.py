@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dissensus import names as names_module
-from dissensus.names import Names, new_codes, same, string_array
+from dissensus.names import Names, same, string_array
 
 NAN, INF = float("nan"), float("inf")
 FIRST = "'0', '1', '2', '3', '4', '5', '6', '7', ..."
@@ -124,10 +124,6 @@ def test_any_values_as_texts(values: Any, texts: list[str | None]) -> None:
 )
 def test_what_is_the_same(first: Any, second: Any) -> None:
     assert same(first, first) and same(second, second) and not same(first, second)
-
-
-def test_codes_of_what_is_kept() -> None:
-    assert new_codes(np.array([3, 0]), 4).tolist() == [1, -1, -1, 0]
 
 
 @given(distinct_texts, st.randoms())

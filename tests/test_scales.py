@@ -19,7 +19,6 @@ from dissensus.scales import (
     Nominal,
     Ordinal,
     Scale,
-    as_numbers,
     by_value,
     has_value,
     infer_scale,
@@ -28,7 +27,6 @@ from dissensus.scales import (
     scale_from_dict,
     set_sizes,
     shared_sizes,
-    split_set,
 )
 
 GAPS = ("-3", "-2", "-1", "1", "2", "3")
@@ -303,18 +301,6 @@ def test_what_is_left_open_is_read_from_the_answers(
 def test_inferred_scales(expected_text: list[str], expected: Scale) -> None:
     assert infer_scale(expected_text) == expected
     assert infer_scale(expected_text[::-1]) == expected
-
-
-def test_numbers_and_what_only_looks_like_one() -> None:
-    assert as_numbers(["1", " 2 ", "3e2"]) == [1, 2, 300]
-    assert as_numbers([]) == []
-    for text in ("x", "", "nan", "inf", "1_0", None):
-        assert as_numbers(["1", text]) is None
-
-
-def test_sets_are_split_at_commas() -> None:
-    assert split_set(" a, b ,,c") == ["a", "b", "c"]
-    assert split_set(("a, b", 1)) == ["a, b", "1"]
 
 
 @pytest.mark.parametrize("n_values", [5, 62, 63, 130])

@@ -11,7 +11,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dissensus.errors import DataError
 from dissensus.methods import AnnotatorHeads, Logistic
 from dissensus.sklearn import AnnotatorClassifier
 from dissensus.training import Training
@@ -60,15 +59,3 @@ def test_a_search_of_settings_in_a_pipeline(blank: Any) -> None:
     assert predicted.shape == (90, 3) and (predicted[:, 2] == "a").mean() > 0.9
     n_answers = sum(value in ("a", "b") for value in answers.ravel())
     assert search.score(features, answers) == pytest.approx(known.sum() / n_answers)
-
-
-def test_texts_and_what_is_refused() -> None:
-    texts, answers = ["good day", "bad day"] * 20, [["yes", None], ["no", "no"]] * 20
-    classifier = AnnotatorClassifier("annotator-logistic").fit(texts, answers)
-    assert classifier.predict(["bad day", "good day"]).tolist() == ["no", "yes"]
-    with pytest.raises(DataError) as caught:
-        AnnotatorClassifier().fit(texts, answers[:3])
-    assert str(caught.value) == "X has 40 items, y 3: they must be equal"
-    with pytest.raises(DataError) as caught:
-        AnnotatorClassifier().fit(texts[:2], [[None, ""], [float("nan"), ""]])
-    assert str(caught.value) == "y has no answers: all of them are None, nan or empty"

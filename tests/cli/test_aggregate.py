@@ -109,17 +109,3 @@ def test_every_aggregator_is_documented() -> None:
     for name in AGGREGATORS:  # what it does, and what its columns hold
         assert section.count(f"`{name}`") >= 2, name
     assert all(f"`{name}`" in section for name in RANKERS)
-
-
-def test_a_median_that_is_not_the_most_frequent_level_is_said(run: Run, tmp_path: Path) -> None:
-    votes = {"t0": (1, 1, 1, 4, 4, 5, 5), "t1": (1, 1, 1, 3, 3, 5, 5), "t2": (1, 2, 3, 4, 5, 5, 5)}
-    lines = [f"{t},a{k},{level}" for t, own in votes.items() for k, level in enumerate(own)]
-    path, scale = tmp_path / "levels.csv", ("--scale", "ordinal:1,2,3,4,5")
-    path.write_text("\n".join(["item,annotator,level", *lines]))
-    ended = run("aggregate", path, *scale)
-    assert [row.split(",")[1] for row in ended.out.split()[1:]] == ["4", "3", "4"]
-    said = "level: 3 answers are medians, where another level has a larger share\n"
-    assert said in ended.err
-    assert said not in run("aggregate", path, *scale, "--method", "majority").err
-    assert run("train", path, *scale, "--method", "prior", "-o", tmp_path / "prior").code == 0
-    assert said in run("predict", tmp_path / "prior", path, *scale).err  # 3, where 1 has a third

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,7 @@ import pytest
 
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
-from dissensus.metrics import METRICS, bounds, dic_floor, dic_of, scores
+from dissensus.metrics import METRICS, bounds, scores
 from dissensus.names import Names
 from dissensus.prediction import ByAnnotator, Prediction, Predictions
 from dissensus.scales import Interval, Nominal
@@ -93,16 +92,6 @@ def test_json_holds_the_scores(run: Run, folders: tuple[Path, Path]) -> None:
             }
         ],
     }
-
-
-def test_undefined_scores_are_null(run: Run, tmp_path: Path) -> None:
-    one = small().select(items=["t1"])
-    one.save(tmp_path / "one")
-    folder = saved(one, tmp_path / "predictions")
-    ended = run("evaluate", folder, tmp_path / "one", "--json", "--question", "funny")
-    assert json.loads(ended.out)["results"][0]["scores"]["CCC"] is None
-    shown = run("evaluate", folder, tmp_path / "one", "--question", "funny").out
-    assert "CCC                        -                     higher\n" in shown
 
 
 def test_a_block_per_part_of_the_official_split(run: Run, tmp_path: Path) -> None:
@@ -194,46 +183,3 @@ def test_every_metric_on_demand(run: Run, folders: tuple[Path, Path]) -> None:
     assert max(map(len, out.splitlines())) <= 80
     shown = [line.partition("  ")[0] for line in out.splitlines()[5:] if line[0] != " "]
     assert shown == list(everything)
-
-
-def test_dic_says_what_it_rests_on(run: Run, tmp_path: Path) -> None:
-    generator = np.random.default_rng(0)
-    item, annotator = np.divmod(np.arange(240), 4)
-    kept = (annotator < 3) | (item < 20)
-    answers = Annotations.from_arrays(
-        item[kept], annotator[kept], generator.integers(0, 2, kept.sum()), Nominal(("no", "yes"))
-    )
-    corpus = Corpus.build("crowd", answers.items, {"rude": answers})
-    corpus.save(tmp_path / "corpus")
-    folder = saved(corpus, tmp_path / "predictions")
-    options = ("--metric", "DIC", "--metric", "DIC, normalised")
-    fields = json.loads(run("evaluate", folder, tmp_path / "corpus", *options, "--json").out)
-    (result,) = fields["results"]
-    expected, noise = dic_of(guess(corpus, "rude"), answers), dic_floor(answers)
-    assert expected[2:] == (3, 3)
-    assert result["scores"] == {"DIC": expected.value, "DIC, normalised": expected.normalised}
-    assert result["dic"] == {
-        "pairs": 3,
-        "left out": 3,
-        "noise floor": noise.value,
-        "noise floor, normalised": noise.normalised,
-    }
-    lines = run("evaluate", folder, tmp_path / "corpus", *options).out.splitlines()
-    assert [line.split()[-1] for line in lines[-4:]] == [
-        f"{noise.value:.3f}",
-        f"{noise.normalised:.3f}",
-        "3",
-        "3",
-    ]
-
-
-def test_items_that_nobody_answered(run: Run, tmp_path: Path) -> None:
-    corpus = small()
-    silent = {q: a.take(np.zeros(0, dtype=int)) for q, a in corpus.questions.items()}
-    replace(corpus, questions=silent, gold={}).save(tmp_path / "silent")
-    folder = saved(corpus, tmp_path / "predictions")
-    ended = run("evaluate", folder, tmp_path / "silent")
-    assert ended.code == 1
-    assert ended.err.splitlines()[-1] == (
-        f"Error: {folder}: no predicted item has an answer in small"
-    )

@@ -5,11 +5,9 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 import numpy as np
-import pytest
 
 from dissensus.densities import Grid, diffusion_kde
 from dissensus.drawing import contour, draw_density
-from dissensus.errors import DataError
 
 
 def test_contours_run_where_the_density_has_the_level() -> None:
@@ -48,8 +46,3 @@ def test_a_drawing_is_xml_and_has_everything() -> None:
     ):
         assert text in texts
     assert drawing.count("<circle") == 2
-
-
-def test_one_dimension_is_refused() -> None:
-    with pytest.raises(DataError, match="^only densities of two questions are drawn, found 1$"):
-        draw_density(np.full(4, 0.25), Grid(4))

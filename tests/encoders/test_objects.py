@@ -16,7 +16,6 @@ from torch import Tensor, nn
 import dissensus as ds
 from dissensus.encoders import mean_vectors, register
 from dissensus.encoders.framework.pretrained import minilm_folder
-from dissensus.errors import DataError, ModelError
 from dissensus.evaluation import compare, k_fold, table
 from dissensus.methods import AnnotatorHeads, Single
 
@@ -122,17 +121,3 @@ def test_a_name_is_pickled_with_its_object(corpus: ds.Corpus, tmp_path: Path) ->
     )  # fmt: skip
     assert results.counts("heads")["ok"] == 2
     assert "accuracy" in table(results)["heads"].cells
-
-
-def test_what_is_refused(corpus: ds.Corpus) -> None:
-    with pytest.raises(ModelError) as caught:
-        AnnotatorHeads(encoder=3)  # type: ignore[arg-type]
-    assert str(caught.value) == (
-        "encoder must be a name, a function of texts, a network and its tokenizer as a pair, or a "
-        "model of transformers or sentence-transformers, found 3"
-    )
-    with pytest.raises(ModelError) as caught:
-        register(nn.Linear(2, 2))
-    assert str(caught.value) == ("encoder Linear needs its tokenizer: encoder=(network, tokenizer)")
-    with pytest.raises(DataError, match=r"finite numbers of the shape \(40, width\) for 40 texts"):
-        vectors_of(corpus, lambda texts: [1.0])

@@ -7,7 +7,6 @@ import pytest
 from scipy.spatial.distance import jensenshannon
 from sklearn.metrics import balanced_accuracy_score
 
-from dissensus.errors import DataError
 from dissensus.metrics import DENSITY_METRICS, METRICS, constant_density, divided_names
 from dissensus.names import Names
 from dissensus.prediction import JointDensity
@@ -52,11 +51,6 @@ def test_items_are_matched_by_name() -> None:
     expected = np.abs(predicted.cells[:10] - observed.cells[10:]).sum(axis=1) / 2
     np.testing.assert_allclose(scores, expected)
     assert np.isnan(DENSITY_METRICS["density TVD"](density(0, 3), density(1, 3, names=9)))
-
-
-def test_other_grids_are_refused() -> None:
-    with pytest.raises(DataError, match="cannot be compared with"):
-        DENSITY_METRICS["density TVD"](density(0, bins=4), density(0, bins=8))
 
 
 def test_a_constant_density_is_the_mean() -> None:

@@ -6,7 +6,6 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from dissensus.errors import ModelError
 from dissensus.networks.noise import draw_by_key, drawing
 from dissensus.networks.qformer import QFormer, interpolated
 
@@ -129,8 +128,3 @@ def test_dropout_differs_between_contents() -> None:
         with drawing(1):
             seen = network(some(5, 16), vectors, mask, landmarks).queries
         assert not torch.allclose(seen[0], seen[1])
-
-
-def test_refuses_impossible_sizes() -> None:
-    with pytest.raises(ModelError, match="found 12 layers, 5 heads, width 768"):
-        QFormer(heads=5)

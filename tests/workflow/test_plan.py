@@ -10,7 +10,7 @@ from dissensus import Annotations, Corpus, simulate
 from dissensus.methods import method
 from dissensus.workflow.items import with_answers, without_answers
 from dissensus.workflow.models import held_out
-from dissensus.workflow.plan import columns_of_text, needs_encoder, plan
+from dissensus.workflow.plan import columns_of_text, plan
 
 
 @pytest.fixture(scope="module")
@@ -79,8 +79,3 @@ def test_held_out_items_were_not_trained_on(corpus: Corpus) -> None:
     tested, predictions = held_out(corpus, learner)
     assert tested.n_items == 8 and len(predictions["emotion"].items) == 8
     assert learner.learned_.corpus == corpus.name
-
-
-def test_floors_need_no_encoder() -> None:
-    assert needs_encoder(()) and needs_encoder(("prior", "single"))
-    assert not needs_encoder(("prior", "annotator-majority"))

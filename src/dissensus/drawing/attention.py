@@ -306,9 +306,7 @@ def _histograms(
         gave, mass = (height * float(share) / highest for share in shares)
         left = place * width
         shapes.append(svg.rect(left, base - mass, width, mass, fill=PREDICTED))
-        shapes.append(
-            svg.rect(left + width / 4, base - gave, width / 2, gave, fill=ANSWERED)
-        )
+        shapes.append(svg.rect(left + width / 4, base - gave, width / 2, gave, fill=ANSWERED))
     shapes.append(svg.plain_line(0, base, ACROSS, base))
     shapes.append(letters(0, base + 16, ends[0], size=12, fill=GREY))
     shapes.append(letters(ACROSS, base + 16, ends[-1], size=12, fill=GREY, anchor="end"))

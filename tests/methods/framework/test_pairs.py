@@ -10,7 +10,6 @@ import pytest
 
 import dissensus as ds
 from dissensus import Annotations, Corpus, Names
-from dissensus.errors import DataError
 from dissensus.methods import AnnotatorHeads, AnnotatorMajority, Single
 from dissensus.training import Training
 from tests.crowds import feature_crowd
@@ -30,17 +29,6 @@ def _with_a_stranger() -> Corpus:
     answers = Annotations.from_rows(rows, crowd["q"].scale, annotators=Names(["zoe", "p0", "p1"]))
     contents = {"x": (crowd.contents["x"], crowd.content["x"])}
     return Corpus.build("made-up", crowd.items, {"q": answers}, contents=contents)
-
-
-def test_a_stranger_is_an_error_unless_told(heads: AnnotatorHeads) -> None:
-    message = (
-        r"^not in the training corpus: annotator 'zoe'; enrol them if they answered some items "
-        r"\(dissensus enrol\), or pass unknown='mean', 'drop', 'nearest' \(as the annotator who "
-        r"agrees best with them\), or 'aggregate' if the model was fitted with aggregate=True "
-        r"\(--unknown\)$"
-    )
-    with pytest.raises(DataError, match=message):
-        heads.predict(_with_a_stranger())
 
 
 def test_a_stranger_is_dropped(heads: AnnotatorHeads) -> None:

@@ -6,17 +6,15 @@ import numpy as np
 import pytest
 import torch
 
-from dissensus.errors import ModelError
 from dissensus.methods.framework.losses import (
     RatingLoss,
     answer_positions,
-    check_ratings,
     positions,
     rating_losses,
     weighted_ccc,
 )
 from dissensus.metrics import concordance
-from dissensus.scales import Interval, Nominal, Ordinal, Scale
+from dissensus.scales import Interval, Ordinal, Scale
 from dissensus.training import Batch, Outputs, Sizes
 from dissensus.training.batch import Rows
 
@@ -101,8 +99,3 @@ def test_ordinal_answers_are_expected_levels() -> None:
     raw = torch.log(torch.tensor([[0.2, 0.2, 0.6]]))
     assert float(positions(scale, raw)) == pytest.approx(0.4)
     assert answer_positions(scale, torch.tensor([0, 1, 2])).tolist() == [-1, 0, 1]
-
-
-def test_answers_without_positions_are_refused() -> None:
-    with pytest.raises(ModelError, match="loss=ccc needs ordinal or interval answers, but 'hate'"):
-        check_ratings("annotator-heads", "loss=ccc", "hate", Nominal(("no", "yes")))
