@@ -9,7 +9,7 @@ PARALLEL := -n logical --maxprocesses 4 --dist worksteal
 DEMO := demo
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all test-browser check audit bench fuzz chaos glove gpu-kit docs dist
+.PHONY: help install demo test test-all test-browser check audit bench fuzz chaos glove gpu-kit docs lowest dist
 
 help:
 	@echo "make install    install pinned versions into .venv"
@@ -25,6 +25,7 @@ help:
 	@echo "make glove      write GloVe vectors for the words of the corpora, in ./glove"
 	@echo "make gpu-kit RUN=name   collect what a run of benchmarks/gpu needs, in ./gpu-kit"
 	@echo "make docs       update generated tables, build the site in ./site, and run all examples"
+	@echo "make lowest     run a part of the tests with the lowest versions that pyproject.toml allows"
 	@echo "make dist       build both packages in ./dist, install them into empty environments and use them"
 
 $(STAMP): pyproject.toml papers/pyproject.toml constraints.txt
@@ -86,6 +87,9 @@ docs: $(STAMP)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
 	$(BIN)/python -m pytest README.md docs tests/test_commands.py tests/test_docs.py \
 		tests/test_sessions.py tests/test_site.py
+
+lowest: $(STAMP)
+	$(BIN)/python .ci/lowest.py
 
 dist: $(STAMP)
 	$(BIN)/python -m pip install --quiet -c constraints.txt --group dist

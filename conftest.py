@@ -40,6 +40,13 @@ def _own_cache(
         yield
 
 
+@pytest.fixture(autouse=True)
+def _among_the_samples(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Code of a page runs where a reader types it: in a folder with `samples`."""
+    if request.path.suffix == ".md":
+        monkeypatch.chdir(Path(__file__).parent / "docs")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Prepare the process: no GPU, Ctrl-C is handled, one thread for each of several processes.
 

@@ -24,7 +24,7 @@ def drawn() -> Any:
     names: dict[str, Any] = {}
     here = os.getcwd()
     with tempfile.TemporaryDirectory() as folder:
-        os.symlink(DOCS, Path(folder) / "docs")
+        os.symlink(DOCS / "samples", Path(folder) / "samples")
         os.chdir(folder)
         try:
             exec(code[1], names)
