@@ -178,7 +178,7 @@ def examples(*pages: Path) -> list[str]:
     return [line.split("   ")[0] for line in lines if line.startswith("dissensus ")]
 
 
-@pytest.mark.parametrize("line", examples(README, *sorted(DOCS.glob("*.md"))))
+@pytest.mark.parametrize("line", examples(README, *sorted(DOCS.rglob("*.md"))))
 def test_commands_and_options_in_examples_exist(line: str) -> None:
     _, name, *words = shlex.split(line)
     known = {option for parameter in commands()[name].params for option in parameter.opts}

@@ -52,6 +52,30 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert broken == []
 
 
+TYPED = ("dissensus ", "make ", "python ", "pip ", "torchrun ", "#")  # `test_commands` reads them
+OF_A_PAGE = {  # pages whose blocks have tests of their own
+    *("design.md", "extend.md", "gallery.md", "write_a_method.md", "clusters.md"),
+}
+NOT_RUN = {  # how a block begins, and why no test runs it
+    "def tensorboard": "neither tensorboard nor mlflow is installed for tests",
+    "200,000 items": "figures of a benchmark, on another machine",
+    "# scores beside": "printed by the command before, on a table that is not here",
+}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_block_is_run_or_it_is_said_why_not(page: Path) -> None:
+    blocks = re.findall(r"^```([^\n]*)\n(.*?)^```", page.read_text("utf-8"), re.M | re.DOTALL)
+    if page.name in OF_A_PAGE or page.parent.name == "notebooks":
+        return
+    for language, block in blocks:
+        if language in ("console", "diff") or "title=" in language or ">>>" in block:
+            continue
+        lines = re.sub(r"\\\n *", "", block).splitlines()
+        typed = all(line.startswith(TYPED) or not line for line in lines)
+        assert typed or block.startswith(tuple(NOT_RUN)), block
+
+
 def test_the_readme_shows_the_two_commands_that_set_everything_up() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert "make demo" in readme and "make test" in readme
