@@ -45,7 +45,8 @@ def main() -> None:
         venv.create(Path(folder, "venv"), with_pip=True)
         python = str(Path(folder, "venv", "bin", "python"))
         install = [python, "-m", "pip", "--disable-pip-version-check", "--quiet", "install"]
-        subprocess.run([*install, "-c", constraints, f"{ROOT}[all]", ROOT / "papers", *TOOLS], check=True)
+        packages = (f"{ROOT}[all]", ROOT / "papers", *TOOLS)
+        subprocess.run([*install, "-c", constraints, *packages], check=True)
         clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
         command = [python, "-m", "pytest", "-q", "-m", "not slow", "-p", "no:cacheprovider"]
         # warnings of packages that are newer than those of their users are no errors here
