@@ -178,8 +178,13 @@ def answered_locally(
     ends = [tokenizer(f" {value}", add_special_tokens=False)["input_ids"] for value in scale.values]
     most = getattr(model.config, "max_position_embeddings", None) or 10**9
     for prompt in asked:
-        start = tokenizer(_joined(tokenizer, prompt["messages"]), add_special_tokens=False)
-        n = len(start["input_ids"])
+        text: Any = "\n\n".join(message["content"] for message in prompt["messages"])
+        if tokenizer.chat_template:  # as the model was trained to read messages
+            text = tokenizer.apply_chat_template(
+                prompt["messages"], tokenize=False, add_generation_prompt=True
+            )
+        start = tokenizer(text, add_special_tokens=False)["input_ids"]
+        n = len(start)
         if n + max(map(len, ends)) > most:
             raise DataError(
                 f"{prompt['id']}: the prompt has {n} tokens, but the model reads {most}; use fewer "
@@ -187,7 +192,7 @@ def answered_locally(
             )
         logs = []
         for end in ends:
-            tokens = torch.tensor([start["input_ids"] + end])
+            tokens = torch.tensor([start + end])
             with torch.inference_mode():
                 every = model(tokens).logits[0, n - 1 : -1].log_softmax(dim=-1)
             logs.append(float(every.gather(1, tokens[0, n:, None]).sum()))
@@ -195,12 +200,3 @@ def answered_locally(
         best = scale.values[int(shares.argmax())]
         named = {f"share.{v}": float(x) for v, x in zip(scale.values, shares, strict=True)}
         yield {n: prompt[n] for n in ("question", "item", "annotator")} | {"answer": best} | named
-
-
-def _joined(tokenizer: Any, messages: Sequence[Mapping[str, str]]) -> str:
-    """The messages as the model was trained to read them."""
-    if tokenizer.chat_template:
-        return str(
-            tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
-        )
-    return "\n\n".join(message["content"] for message in messages)

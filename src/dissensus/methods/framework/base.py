@@ -22,7 +22,7 @@ from dissensus.errors import DataError, DissensusError, ModelError, counted, cut
 from dissensus.files.checked_json import check_types
 from dissensus.files.folders import DAMAGE, writing
 from dissensus.methods.framework.attributes import no_attributes
-from dissensus.methods.framework.enrolment import Newcomer, grown, learn_newcomers, newcomers_of
+from dissensus.methods.framework.enrolment import Newcomer, learn_newcomers, newcomers_of
 from dissensus.methods.framework.learned import Answers, Learned, training_notes
 from dissensus.methods.framework.model_folder import plain, read_model, write_model
 from dissensus.methods.framework.nearest import nearest_annotators
@@ -447,7 +447,8 @@ class Method(ABC):
                 "annotator-queries or annotator-logistic"
             )
         newcomers, notes = newcomers_of(corpus_of_answers(answers), self.learned_, same_annotators)
-        copy = self._with_annotators(grown(self.learned_, newcomers), newcomers)
+        kept = np.flatnonzero(newcomers.annotators.find(self.learned_.annotators) < 0)
+        copy = self._with_annotators(kept, newcomers)
         copy.newcomers_ = learn_newcomers(copy, newcomers)
         copy.notes_ = [*notes, *map(str, copy.newcomers_)]
         return copy
@@ -463,7 +464,7 @@ class Method(ABC):
         names = [annotators] if isinstance(annotators, str) else list(annotators)
         gone = learned.annotators.codes(names, "annotator")
         kept = np.delete(np.arange(len(learned.annotators)), gone)
-        copy = self._with_annotators(learned.with_annotators(kept, None, {}))
+        copy = self._with_annotators(kept)
         if not copy.learned_.any_answered.any():
             raise DataError(f"{self.name}: no annotator is left without {listed(names, 5)}")
         trained = [name for name in names if name not in learned.enrolled]
@@ -475,21 +476,18 @@ class Method(ABC):
             )
         return copy
 
-    def _with_annotators(self, learned: Learned, newcomers: Corpus | None = None) -> Self:
-        """A copy with these annotators, whose rows are those of this model, or newcomers'."""
-        code = self.learned_.annotators.find(learned.annotators)
+    def _with_annotators(self, kept: np.ndarray, newcomers: Corpus | None = None) -> Self:
+        """A copy with these annotators (codes), whose rows stay as they are, and then newcomers."""
         n, weights, config = len(self.learned_.annotators), self.weights(), self.config()
-        if newcomers is not None:
-            code[newcomers.annotators.find(learned.annotators) >= 0] = -1
+        n_newcomers = 0 if newcomers is None else newcomers.n_annotators
+        code = np.r_[kept, np.zeros(n_newcomers, int)]  # newcomers begin with any row
         facts = {} if newcomers is None else self.newcomer_facts(newcomers)
         for name in self.annotator_rows():
-            rows, further = weights[name], weights[name][n:]  # of an aggregate annotator
-            own = np.concatenate([rows[:n], rows[:1]])[np.where(code < 0, n, code)]
-            if name in facts:
-                own[code < 0] = facts[name]
-            weights[name] = np.concatenate([own, further])
+            own = weights[name][code]
+            own[len(kept) :] = facts.get(name, own[len(kept) :])
+            weights[name] = np.concatenate([own, weights[name][n:]])  # then an aggregate annotator
         copy = changed(self, {})
-        copy.learned_ = learned
+        copy.learned_ = self.learned_.with_annotators(kept, newcomers)
         copy.restore(weights, config)
         return copy
 

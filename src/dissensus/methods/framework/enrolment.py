@@ -13,14 +13,13 @@ import numpy as np
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted, listed
 from dissensus.methods.framework.learned import Answers, Learned
-from dissensus.methods.framework.model_folder import item_hashes
 from dissensus.methods.framework.pairs import crossed
 from dissensus.scales import Interval, MultiLabel
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from dissensus.methods.framework.annotator_rows import RowPrior, Rows
+    from dissensus.methods.framework.annotator_rows import Prior, Rows
 
 FOLDS = 10  # of a newcomer's answers, to score predictions of them
 SMALLEST = 1e-12  # probability of an answer
@@ -126,12 +125,12 @@ def newcomers_of(corpus: Corpus, learned: Learned, same: bool) -> tuple[Corpus, 
 
 def learn_newcomers(method: Enrolling, corpus: Corpus) -> list[Newcomer]:
     """Learn the rows of the annotators of a corpus, each for itself; all others stay."""
-    from dissensus.methods.framework.annotator_rows import RowPrior  # loads torch
+    from dissensus.methods.framework.annotator_rows import row_prior  # loads torch
 
     known = np.flatnonzero(method.learned_.any_answered)
     known = known[~np.isin(known, method.learned_.annotators.find(corpus.annotators))]
     weights, names = method.weights(), [n for n, own in method.annotator_rows().items() if own]
-    prior = RowPrior.of({name: weights[name][known] for name in names})
+    prior = row_prior({name: weights[name][known] for name in names})
     newcomers = []
     for number, name in enumerate(corpus.annotators):
         answers = {
@@ -151,20 +150,18 @@ def learn_newcomers(method: Enrolling, corpus: Corpus) -> list[Newcomer]:
     return newcomers
 
 
-def _learn(
-    method: Enrolling, prior: RowPrior, corpus: Corpus, code: int, items: np.ndarray
-) -> None:
+def _learn(method: Enrolling, prior: Prior, corpus: Corpus, code: int, items: np.ndarray) -> None:
     """Learn an annotator's rows from the answers to these items."""
+    from dissensus.methods.framework.annotator_rows import most_probable_rows
+
     part = corpus.select(items=items)
     facts = {name: rows[0] for name, rows in method.newcomer_facts(part).items()}
     method.set_rows(code, facts)
     loss = method.row_loss(corpus, code, items) if len(items) else None
-    method.set_rows(code, prior.most_probable(loss))
+    method.set_rows(code, most_probable_rows(prior, loss))
 
 
-def _held_out(
-    method: Enrolling, prior: RowPrior, corpus: Corpus, code: int
-) -> dict[str, np.ndarray]:
+def _held_out(method: Enrolling, prior: Prior, corpus: Corpus, code: int) -> dict[str, np.ndarray]:
     """How well each answer is predicted from the others, by question: 1 or 0, or the error of a
     rating. Items of equal content are held out together."""
     units = np.unique(corpus.units("content"), return_inverse=True)[1]
@@ -218,13 +215,3 @@ def _nearest(method: Enrolling, corpus: Corpus, known: np.ndarray) -> dict[str, 
         likely = np.log(np.maximum(mass, SMALLEST)).sum(axis=(0, 2))
         nearest[question] = method.learned_.annotators[int(known[np.argmax(likely)])]
     return nearest
-
-
-def grown(learned: Learned, newcomers: Corpus) -> Learned:
-    """What is learned, with the annotators of a corpus after the others."""
-    kept = np.flatnonzero(newcomers.annotators.find(learned.annotators) < 0)
-    hashes, enrolled = item_hashes(newcomers), {}
-    for number, name in enumerate(newcomers.annotators):
-        items = [a.item[a.annotator == number] for a in newcomers.questions.values()]
-        enrolled[name] = np.unique(hashes[np.concatenate(items)]).tolist()
-    return learned.with_annotators(kept, newcomers, enrolled)

@@ -11,6 +11,7 @@ import numpy as np
 from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.errors import DataError, listed
+from dissensus.methods.framework.model_folder import item_hashes
 from dissensus.names import Names
 from dissensus.scales import Interval, Ordinal, Scale, scale_from_dict
 
@@ -89,27 +90,26 @@ class Learned:
             q: [self.annotators[a] for a in missing] for q, missing in codes.items() if len(missing)
         }
 
-    def with_annotators(
-        self, kept: np.ndarray, newcomers: Corpus | None, enrolled: Mapping[str, list[str]]
-    ) -> Learned:
+    def with_annotators(self, kept: np.ndarray, newcomers: Corpus | None = None) -> Learned:
         """The same of these annotators (codes), then of those of a corpus."""
         names = [self.annotators[code] for code in kept]
         n_answers = {question: n[kept] for question, n in self.n_answers.items()}
+        enrolled = {name: items for name, items in self.enrolled.items() if name in names}
         if newcomers is not None:
-            names += newcomers.annotators
             further = Learned.of_corpus(newcomers, list(self.questions), {}).n_answers
             n_answers = {q: np.r_[n, further[q]] for q, n in n_answers.items()}
-        every = {
-            name: items for name, items in (self.enrolled | dict(enrolled)).items() if name in names
-        }
+            hashes = item_hashes(newcomers)
+            for code, name in enumerate(newcomers.annotators):
+                each = (a.item[a.annotator == code] for a in newcomers.questions.values())
+                enrolled[name] = np.unique(hashes[np.concatenate(list(each))]).tolist()
+            names += newcomers.annotators
         n_trained = len(self.annotators) - len(self.enrolled)
-        n_forgotten = self.n_forgotten + n_trained - (len(names) - len(every))
         return replace(
             self,
             annotators=Names(names) if names else Names.range(0),
             n_answers=n_answers,
-            enrolled=every,
-            n_forgotten=n_forgotten,
+            enrolled=enrolled,
+            n_forgotten=self.n_forgotten + n_trained - (len(names) - len(enrolled)),
         )
 
     def to_config(self) -> dict[str, Any]:
