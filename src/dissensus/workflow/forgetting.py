@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,55 +25,35 @@ def forget_in(folder: Path, names: Sequence[str]) -> list[str]:
     """
     if not folder.is_dir():
         raise DataError(f"{folder}: no such folder; name that of a model, corpus or predictions")
-    every = [folder, *(path for path in sorted(folder.rglob("*")) if path.is_dir())]
-    own = [(path, kind) for path in every for kind in KINDS if is_own(path, kind)]
+    within = sorted(folder.rglob("*"))
+    changes = {path: _forget(path, names) for path in [folder, *within] if path.is_dir()}
+    own = {path: lines for path, lines in changes.items() if lines is not None}
     if not own:
         raise DataError(f"{folder}: not a folder of a model, a corpus or predictions")
-    lines = []
-    for path, kind in own:
-        lines += [f"{path}: {line}" for line in KINDS[kind](path, names)]
-    if not lines:
+    every = [f"{path}: {line}" for path, lines in own.items() for line in lines]
+    if not every:
         raise DataError(f"{folder}: no annotator {listed(names, 5)}")
-    places = {path for path, _ in own}
-    others = (path for path in sorted(folder.rglob("*")) if path.parent not in places)
-    left = [str(path) for path in others if path.is_file() and _has_name(path, names)]
-    if left:
-        lines.append(f"still with the name, write again or delete: {', '.join(left)}")
-    return lines
+    others = (path for path in within if path.parent not in own and path.is_file())
+    if left := [str(path) for path in others if _has_name(path, names)]:
+        every.append(f"still with the name, write again or delete: {', '.join(left)}")
+    return every
 
 
-def _forget_in_model(folder: Path, names: Sequence[str]) -> list[str]:
-    fitted = load(folder)
-    known = [name for name in names if name in fitted.learned_.annotators]
-    if not known:
-        return []
-    fewer = fitted.forget(known)
-    save_again(fewer.write_to, folder, folder)
-    return fewer.notes_
-
-
-def _forget_in_corpus(folder: Path, names: Sequence[str]) -> list[str]:
-    corpus = Corpus.load(folder)
-    known = [name for name in names if name in corpus.annotators]
-    fewer = corpus.without(annotators=known)
-    notes = tuple(note for note in corpus.notes if not _names(note, names))
-    left_out = tuple(
-        row._replace(reason=REMOVED) if _names(row.reason, names) else row
-        for row in corpus.left_out
-    )
-    fewer = replace(fewer, notes=notes, left_out=left_out)
-    if not known and fewer.equals(corpus):
-        return []
-    fewer.save(folder, overwrite=True)
-    n_answers = sum(one.n_rows for one in corpus.questions.values())
-    n_answers -= sum(one.n_rows for one in fewer.questions.values())
-    return [f"forgotten: {listed(names, 5)}, {n_answers} answers"]
-
-
-def _forget_in_predictions(folder: Path, names: Sequence[str]) -> list[str]:
+def _forget(folder: Path, names: Sequence[str]) -> list[str] | None:
+    """What was removed from a folder, and what remains; None if dissensus did not write it."""
+    if is_own(folder, "config"):
+        fitted = load(folder)
+        if not (known := [name for name in names if name in fitted.learned_.annotators]):
+            return []
+        model = fitted.forget(known)
+        save_again(model.write_to, folder, folder)
+        return model.notes_
+    if is_own(folder, "corpus"):
+        return _forget_in_corpus(folder, names)
+    if not is_own(folder, "predictions"):
+        return None
     predictions = Predictions.load(folder)
-    fewer = predictions.without(names)
-    if fewer is predictions:
+    if (fewer := predictions.without(names)) is predictions:
         return []
     fewer.save(folder, overwrite=True)
     return [
@@ -82,11 +62,22 @@ def _forget_in_predictions(folder: Path, names: Sequence[str]) -> list[str]:
     ]
 
 
-KINDS: dict[str, Callable[[Path, Sequence[str]], list[str]]] = {
-    "config": _forget_in_model,
-    "corpus": _forget_in_corpus,
-    "predictions": _forget_in_predictions,
-}
+def _forget_in_corpus(folder: Path, names: Sequence[str]) -> list[str]:
+    corpus = Corpus.load(folder)
+    known = [name for name in names if name in corpus.annotators]
+    fewer = replace(
+        corpus.without(annotators=known),
+        notes=tuple(note for note in corpus.notes if not _names(note, names)),
+        left_out=tuple(
+            row._replace(reason=REMOVED) if _names(row.reason, names) else row
+            for row in corpus.left_out
+        ),
+    )
+    if not known and fewer.equals(corpus):
+        return []
+    fewer.save(folder, overwrite=True)
+    before, after = (sum(a.n_rows for a in c.questions.values()) for c in (corpus, fewer))
+    return [f"forgotten: {listed(names, 5)}, {before - after} answers"]
 
 
 def _names(text: str, names: Sequence[str]) -> bool:
