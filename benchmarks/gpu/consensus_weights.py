@@ -4,11 +4,12 @@
     python benchmarks/gpu/consensus_weights.py OUT    a quarter of an hour; into benchmarks/results
     python benchmarks/gpu/consensus_weights.py show
 
-On the crowds of `defaults.py` with a truth, in its folds, with seed 0: accuracy against gold labels.
-The mean of `annotator-heads` weights annotators by the squared log-odds of their accuracy, as Dawid
-and Skene find it in the training part, with five answers of the average annotator added. The weights
-of three methods are the best ones, on a grid of tenths, on the two other folds: by the accuracy
-against all their gold labels or 100 of them (mean of 20 draws), or by that of annotators' answers.
+On the crowds of `defaults.py` with a truth, in its folds, with seed 0: accuracy against gold
+labels. The mean of `annotator-heads` weights annotators by the squared log-odds of their accuracy,
+as Dawid and Skene find it in the training part, with five answers of the average annotator added.
+The weights of three methods are the best ones, on a grid of tenths, on the two other folds: by the
+accuracy against all their gold labels or 100 of them (mean of 20 draws), or by that of annotators'
+answers.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import numpy as np
 
 sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parent)]
 from defaults import FOLDS, KIT, SIMULATED, folds_of  # noqa: E402
+
 from keeping import keep, kept  # noqa: E402
 
 NAME = "consensus_weights"
@@ -105,12 +107,14 @@ def accuracies(out: Path, name: str) -> dict[str, float]:
         }.items():
             best = [gold[fold][right.mean(axis=1).argmax()] for right in tried]
             scores.setdefault(way, []).append(np.mean(best, axis=0))
-    return {way: round(float(np.concatenate(of)[:].mean()), 4) for way, of in scores.items()}
+    return {way: round(float(np.concatenate(of).mean()), 4) for way, of in scores.items()}
 
 
 def show() -> None:
     rows = kept(NAME)["rows"]
-    print(f"| | {' | '.join(row['corpus'] for row in rows)} | mean |\n|---|{'--:|' * len(rows)}--:|")
+    print(
+        f"| | {' | '.join(row['corpus'] for row in rows)} | mean |\n|---|{'--:|' * len(rows)}--:|"
+    )
     for way in rows[0]["accuracy"]:
         each = [row["accuracy"][way] for row in rows]
         print(f"| {way} | {' | '.join(f'{x:.3f}' for x in (*each, np.mean(each)))} |")

@@ -71,11 +71,6 @@ def _conal(weights: dict[str, np.ndarray], features: np.ndarray) -> np.ndarray:
     return softmax(logits, axis=-1)
 
 
-def _union_net(weights: dict[str, np.ndarray], features: np.ndarray) -> np.ndarray:
-    _, log_truth = _log_truth(weights, features)
-    return _seen(log_truth, log_softmax(weights["transition_0"], axis=-1))
-
-
 def _annotator_confusions(weights: dict[str, np.ndarray], features: np.ndarray) -> np.ndarray:
     _, log_truth = _log_truth(weights, features)
     return _seen(log_truth, log_softmax(weights["shared_0"] + weights["own_0"], axis=-1))
@@ -130,7 +125,7 @@ def _annot_mix(weights: dict[str, np.ndarray], features: np.ndarray) -> np.ndarr
 FORMULAS = {
     "crowd-layer": _crowd_layer,
     "conal": _conal,
-    "union-net": _union_net,
+    "union-net": _annotator_confusions,
     "geo-f": _annotator_confusions,
     "geo-w": _annotator_confusions,
     "annotator-confusions": _annotator_confusions,
@@ -303,17 +298,19 @@ def test_the_loss_of_a_batch_is_that_of_the_paper(name: str) -> None:
     if name == "conal":  # minus the norms of all differences
         differences = weights["own_0"] - weights["common_0"]
         expected -= 1e-5 * sum(np.linalg.norm(matrix) for matrix in differences)
-    elif name == "union-net":  # over the pairs of annotators and answers, for each class
-        joint = softmax(weights["transition_0"].transpose(1, 0, 2).reshape(3, -1), axis=1)
+    else:
+        logits = weights["shared_0"] + weights["own_0"]  # (n_annotators, truth, answer)
+        n_answers = np.bincount(corpus["q"].annotator_codes("test"), minlength=5)
+        prior = (weights["own_0"] ** 2).sum(axis=(1, 2)) / n_answers / 2 / 10**2
+    if name == "union-net":  # over the pairs of annotators and answers, for each class
+        joint = softmax(logits.transpose(1, 0, 2).reshape(3, -1), axis=1)
         union = np.exp(log_truth) @ joint  # (n_items, n_annotators * n_values)
         expected = -np.log(union[item, annotator * 3 + answer]).mean()
-    else:
-        matrices = softmax(weights["shared_0"] + weights["own_0"], axis=2)
+    elif name != "conal":
+        matrices = softmax(logits, axis=2)
         stacked = np.concatenate([matrix.T for matrix in matrices])  # W, (5 * 3, 3)
         probabilities, n = (np.exp(log_truth), 12) if name == "geo-f" else (stacked, 5)
         gram = probabilities.T @ probabilities / n + 1e-4 * np.eye(3)
-        n_answers = np.bincount(corpus["q"].annotator_codes("test"), minlength=5)
-        prior = (weights["own_0"] ** 2).sum(axis=(1, 2)) / n_answers / 2 / 10**2
         expected += prior[annotator].mean() - 0.001 * np.log(np.linalg.det(gram))
     assert (value / total).item() == pytest.approx(expected, rel=1e-4)
 

@@ -53,4 +53,3 @@ from .seed_ensemble import SeedEnsemble as SeedEnsemble
 from .single import Single as Single
 from .soft_label import SoftLabel as SoftLabel
 from .soft_label_mtl import SoftLabelMtl as SoftLabelMtl
-from .union_net import UnionNet as UnionNet

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +35,7 @@ METHODS: dict[str, tuple[str, str]] = {
     "padl": ("padl", "Padl"),
     "crowd-layer": ("crowd_layer", "CrowdLayer"),
     "conal": ("conal", "Conal"),
-    "union-net": ("union_net", "UnionNet"),
+    "union-net": ("annotator_confusions", "AnnotatorConfusions"),
     "annotator-confusions": ("annotator_confusions", "AnnotatorConfusions"),
     "geo-f": ("annotator_confusions", "AnnotatorConfusions"),
     "geo-w": ("annotator_confusions", "AnnotatorConfusions"),
@@ -47,6 +48,7 @@ METHODS: dict[str, tuple[str, str]] = {
 PRESETS: dict[str, dict[str, Any]] = {  # settings of methods that are another one with these:
     "base-heads": {"common": False, "hidden": (256,)},  # Base of QuMATL (Zhang et al. 2025)
     "logistic-votes": {"target": "soft-vote"},
+    "union-net": {"trace": 0.0, "spread": math.inf, "union": True},
     "geo-f": {"trace": 0.0, "spread": 10.0, "class_volume": 0.001},
     "geo-w": {"trace": 0.0, "spread": 10.0, "confusion_volume": 0.001},
 }
