@@ -114,7 +114,8 @@ class Conformal:
             return {f"{name}_low": sets[:, 0], f"{name}_high": sets[:, 1]}
         values = np.array(getattr(scale, "values", ()), dtype=object)
         if sets.ndim == 2:
-            return {f"{name}_set": pa.array([values[row].tolist() for row in sets])}
+            lists = pa.array([values[row].tolist() for row in sets], pa.list_(pa.string()))
+            return {f"{name}_set": lists}
         columns: dict[str, Any] = {}
         for value, ends in zip(values, sets.transpose(1, 2, 0), strict=True):
             columns |= {f"share.{value}.low": ends[0], f"share.{value}.high": ends[1]}
