@@ -67,7 +67,6 @@ def test_annotators_next_to_summaries_gold_and_models(write: Write) -> None:
         ("worker851", "worker7"),
         ("label_rater1", "label_rater2"),
         ("annotator1_label", "annotator2_label"),
-        ("rater1", "rater2", "expert"),
         ("17", "851"),
         ("w17", "w851"),
         ("label_1", "label_2"),
@@ -144,16 +143,6 @@ def test_answers_from_many_values_are_no_small_set(write: Write) -> None:
         read(write("id,17,23\n" + table))
     corpus = read(write("id,rater_1,rater_2\n" + table))  # named plainly enough
     assert isinstance(corpus["answer"].scale, Interval)
-
-
-def test_answers_from_many_values_in_many_cells(write: Write) -> None:
-    draw = np.random.default_rng(0)
-    names = [f"politician {n}" for n in range(30)]
-    cells = [",".join(draw.choice(names, 2)) for _ in range(300)]
-    lines = [f"i{n},{cell.replace(',', ',,' if n % 2 else ',')}" for n, cell in enumerate(cells)]
-    lines = [line if n % 2 else line + "," for n, line in enumerate(lines)]
-    corpus = read(write("\n".join(["uuid,7107,17607,20479", *lines])))
-    assert (corpus.n_annotators, corpus["answer"].n_rows) == (3, 600)
 
 
 def test_columns_of_any_name_are_annotators_if_they_are_called_like_persons(write: Write) -> None:

@@ -21,7 +21,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import numpy as np
 import pyarrow.compute as pc
 
 from dissensus.errors import DataError, listed
@@ -50,8 +49,7 @@ from dissensus.readers.tables.column_names import (
     plain,
     words_of,
 )  # fmt: skip
-from dissensus.readers.tables.rows import FEW_VALUES, Rows
-from dissensus.readers.tables.structure import MOST
+from dissensus.readers.tables.rows import Rows
 from dissensus.readers.tables.vote_columns import ask_about_sums, may_be_counts, propose_votes
 from dissensus.scales import as_numbers
 
@@ -106,19 +104,6 @@ def _sharing(rows: Rows, names: Sequence[str]) -> set[str]:
     """Those of these columns that have a value that another one of them has."""
     times = Counter(word for name in names for word in rows.columns[name].words)
     return {name for name in names if any(times[word] > 1 for word in rows.columns[name].words)}
-
-
-def _is_scale(rows: Rows, names: Sequence[str]) -> bool:
-    """Whether columns have few values, or few for so many cells, most of them in common."""
-    n_columns = Counter(word for name in names for word in rows.columns[name].words)
-    n_filled = 0
-    for column in (rows.columns[name] for name in names):
-        shared = np.array([n_columns[v.strip()] > 1 for v in column.values.to_pylist()], dtype=bool)
-        filled = column.codes[column.codes >= 0]
-        n_filled += len(filled)
-        if len(n_columns) > FEW_VALUES and shared[filled].sum() < MOST * len(filled):
-            return False
-    return len(n_columns) <= max(FEW_VALUES, SHARE * n_filled)
 
 
 # ---- annotators by their names ----
@@ -179,9 +164,6 @@ def propose_annotators(rows: Rows, layout: Layout) -> Layout | None:
     free = _free(rows, layout)
     sure = _surely_annotators(rows, free)
     annotator = first_named("annotator", rows, sure)
-    if annotator is not None and _shares(rows, annotator, sure):
-        sure.append(annotator)  # a column "expert" with answers, next to those of the crowd
-        annotator = first_named("annotator", rows, sure)
     if annotator is not None:
         return None
     answer = answer_named(rows, sure)
@@ -203,7 +185,8 @@ def propose_annotators(rows: Rows, layout: Layout) -> Layout | None:
     numbers = [str(number) for number in range(len(likely) + 1)]
     if list(rows.columns) in (numbers[:-1], numbers[1:]) and gaps < 2 and len(likely) < MANY:
         return None  # "0,1,2" may be the header of a long table without column names
-    return Layout(annotators=tuple(likely)) if _is_scale(rows, likely) else None
+    fits = all(rows.columns[name].is_like_a_scale for name in likely)
+    return Layout(annotators=tuple(likely)) if fits else None
 
 
 def _check_pair(rows: Rows, names: Sequence[str]) -> None:
