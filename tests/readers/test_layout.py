@@ -274,7 +274,7 @@ UNNAMED = "".join(f"t{i}\tw{w}\t{'xyz'[i * w * 5 % 3]}\n" for i in range(8) for 
         (UNNAMED, "the first line is read as data"),
         ("a\t1\tx\nb\t1\tx\na\t2\tx\nb\t2\ty\na\t3\ty\nb\t3\ty\n", "no line of column names"),
         ('item\tworker\tlabel\n1\tann\t"x\n2\tann\ty\n', "a quote is never closed"),
-        ("#x\nitem,worker,label\n1,ann,x\n", "1 line of comments above the column names left out"),
+        ("#x\nitem,worker,label\n1,ann,x\n", "1 line above the column names left out"),
         ("item,worker,label,\n1,ann,x,\n", ""),
         ("#item,worker,label\n1,ann,x\n1,bob,x\n", ""),
     ],

@@ -40,7 +40,7 @@ BLOCK = 1 << 20  # bytes that are parsed together
 MOST_RECORD = 64 << 20  # bytes of a row of a file that is read in parts
 UNIT = b"\x1f"  # between fields, where they may contain the delimiter
 NO_NAMES = "no line of column names"  # begins a note
-COMMENT = b"#"  # what lines above the column names may begin with
+COMMENT = "#"  # what lines above the column names may begin with
 BEGINNING = 1 << 16  # bytes that show whether lines stand above the names
 LOOKED_AT = 200  # rows below a first line that may be data
 _ABOUT_TEXT = frozenset(("delimiter", "quotes", "skip", "comment", "header", "columns"))
@@ -236,27 +236,13 @@ def _as_laid_out(text: _Text, layout: Layout) -> _Text:
 
 
 def _without_comments(text: _Text, layout: Layout) -> _Text:
-    """The text without lines above the names, and without comments."""
-    if layout.skip or layout.comment:
-        lines = text.start.split(b"\n")
-        sign = (layout.comment or "\0").encode()
-        kept = [line for line in lines[layout.skip :] if not line.lstrip(b' "').startswith(sign)]
-        return text.with_data(b"\n".join(kept), len(lines) - len(kept))
-    if not text.start[:2].lstrip(b'"').startswith(COMMENT):
+    """The text without the lines that the layout leaves out."""
+    if not layout.skip and not layout.comment:
         return text
     lines = text.start.split(b"\n")
-    above = 0
-    for line in lines:
-        blank = not line.replace(text.delimiter.encode(), b"").strip(b' \r"')
-        if not blank and not line.lstrip(b' "').startswith(COMMENT):
-            break
-        above += 1
-    below = b"\n".join(lines[above:])
-    both: Any = [next(_records(line, text.delimiter, text.quotes), []) for line in lines[:2]]
-    if not below.strip() or (above == 1 and len(set(map(_n_filled, both))) == 1):
-        return text  # a line of names that begins so
-    what = counted(above, "line")
-    return text.with_data(below, above, f"{what} of comments above the column names left out")
+    sign = (layout.comment or "\0").encode()
+    kept = [line for line in lines[layout.skip :] if not line.lstrip(b' "').startswith(sign)]
+    return text.with_data(b"\n".join(kept), len(lines) - len(kept))
 
 
 def _with_row_names(text: _Text) -> _Text:
@@ -274,7 +260,8 @@ def _with_row_names(text: _Text) -> _Text:
 
 
 def _without_title(text: _Text) -> _Text:
-    """The text without lines above the names that have one cell, or few, where others have many."""
+    """The text without comments above the names, and without lines that have one cell, or few,
+    where others have many."""
     rows = _records(text.start[:BEGINNING], text.delimiter, text.quotes)
     cells: list[list[str]] = []
     ends: list[int] = []  # the number of lines up to the end of each row
@@ -285,9 +272,13 @@ def _without_title(text: _Text) -> _Text:
     filled = list(map(_n_filled, cells))
     width, usual = (sorted(n)[len(n) // 2] if n else 0 for n in ([*map(len, cells)], filled))
     above = 0
-    while above < len(cells) and (filled[above] < 2 or 2 * len(cells[above]) <= width):
+    while above < len(cells) and (
+        filled[above] < 2
+        or 2 * len(cells[above]) <= width
+        or (filled[above] != usual and cells[above][0].lstrip().startswith(COMMENT))
+    ):
         above += 1
-    if usual < 3 or above == len(cells) or filled[above] < usual or not any(filled[:above]):
+    if usual < 2 or above == len(cells) or filled[above] < usual or not any(filled[:above]):
         return text
     below = b"\n".join(text.start.split(b"\n")[ends[above - 1] :])
     note = f"{counted(ends[above - 1], 'line')} above the column names left out"
