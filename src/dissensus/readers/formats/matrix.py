@@ -6,6 +6,7 @@ As text with spaces between, or as an array that numpy wrote (.npy).
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -49,21 +50,19 @@ def read(path: Path, options: Layout) -> Corpus:
     else:
         text = read_utf8(path, options.encoding).decode("utf-8")
         lines = enumerate(io.StringIO(text, newline=None), start=1)
-        fields = {number: line.split() for number, line in lines if line.strip()}
-        if not fields:
+        filled = {number: line.strip() for number, line in lines if line.strip()}
+        if not filled:
             raise DataError(f"{path}: the file is empty")
-        numbers = list(fields)
-        try:
-            values = np.loadtxt(io.StringIO(text), ndmin=2, comments=None)
-        except ValueError:
-            width = len(fields[numbers[0]])
-            rows = {n: [f for f in one if f.casefold() != "nan"] for n, one in fields.items()}
-            bad = (n for n in rows if len(fields[n]) != width or as_numbers(rows[n]) is None)
-            number = next(bad, numbers[0])
-            line = " ".join(fields[number])[:40]
-            raise DataError(
-                f"{path}, line {number}: expected {width} whole numbers, found {line!r}; {_CONTENT}"
-            ) from None
+        numbers = list(filled)
+        rows = [as_numbers(re.sub("(?i)nan", "-1", line).split()) for line in filled.values()]
+        width = len(filled[numbers[0]].split())
+        for number, row in zip(numbers, rows, strict=True):
+            if row is None or len(row) != width:
+                raise DataError(
+                    f"{path}, line {number}: expected {width} whole numbers, found "
+                    f"{filled[number][:40]!r}; {_CONTENT}"
+                )
+        values = np.array(rows)
 
     def place(row: int) -> str:
         return f"row {row + 1}" if numbers is None else f"line {numbers[row]}"
