@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pty
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -68,27 +67,3 @@ def test_a_script_is_never_asked(table: Path) -> None:
     assert "   3 items, 2 annotators" in printed
     typed = "--merge-variants --missing '- -'"  # goes with what is proposed
     assert f"   dissensus describe {table} --answer toxic --answer rude {typed}\n" in printed
-
-
-def test_who_may_be_the_annotator_is_said_with_a_command_that_works(tmp_path: Path) -> None:
-    """Two columns may be; annotators are joined from a table, which needs their names."""
-    path, people = tmp_path / "calls.csv", tmp_path / "people.csv"
-    agents, desks = ("ann", "bob", "cy", "dee", "eve"), ("north", "south", "east", "west")
-    rows = ["call,agent,desk,verdict"]
-    for call in range(40):
-        for one in range(3):
-            who, desk = agents[(call + one) % 5], desks[(call // 2 + 3 * one) % 4]
-            rows.append(f"c{call},{who},{desk},{'ok' if (call * one) % 3 else 'bad'}")
-    path.write_text("\n".join(rows))
-    people.write_text("agent,gender\nann,f\nbob,m\ncy,f\ndee,m\neve,f\n")
-    note = "calls.csv: 'agent', 'desk' may name the annotators, as no item has one of its values "
-    code, printed = script("describe", str(path), "--item", "call", "--answer", "verdict")
-    assert code == 0 and f"{note}twice: dissensus describe {path} --annotator agent" in printed
-    joined = ("--annotator-attributes", str(people), "--scale", "nominal:ok,bad")
-    code, printed = script("describe", str(path), "--item", "call", "--answer", "verdict", *joined)
-    assert code == 1 and note in printed
-    words = shlex.split(printed[printed.index("dissensus describe") :])[1:]
-    assert {*joined, "--item", "call"} <= {*words}
-    code, printed = script(*words)
-    assert code == 0 and "people.csv: gender of 5 of 5 annotators" in printed
-    assert note not in printed

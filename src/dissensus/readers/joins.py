@@ -21,7 +21,6 @@ from dissensus.names import Names
 from dissensus.readers.files import read_bytes
 from dissensus.readers.tables.assembly import typed_cells
 from dissensus.readers.tables.column_names import NAMES, plain
-from dissensus.readers.tables.notes import MAY_NAME
 from dissensus.readers.tables.shapes import UNNAMED
 
 Read = Callable[..., Corpus]
@@ -68,8 +67,10 @@ def with_annotator_attributes(corpus: Corpus, source: Any, columns: Mapping[str,
     """
     names = _about(source)
     if not corpus.n_annotators:
-        advice = "".join(f"; {note}" for note in corpus.notes if MAY_NAME in note)
-        raise DataError(f"{names}: attributes of annotators, but the answers are anonymous{advice}")
+        raise DataError(
+            f"{names}: attributes of annotators, but the answers are anonymous; name the column of "
+            "annotators (annotator=, --annotator)"
+        )
     key = _annotator_column(corpus, columns, names)
     rows = np.flatnonzero(columns[key].is_valid())  # those that name an annotator
     found = Names(columns[key].take(pa.array(rows))).find(corpus.annotators)

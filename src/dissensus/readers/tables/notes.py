@@ -14,7 +14,6 @@ from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus
 from dissensus.errors import counted, cut, listed
-from dissensus.readers.layout import Layout
 from dissensus.readers.tables.answers import described, spelling_key
 from dissensus.readers.tables.assembly import Assembled
 from dissensus.readers.tables.column_names import (
@@ -25,12 +24,11 @@ from dissensus.readers.tables.column_names import (
     is_one_annotator,
     plain,
 )
-from dissensus.readers.tables.column_roles import ColumnRoles, items_of
+from dissensus.readers.tables.column_roles import ColumnRoles
 from dissensus.readers.tables.forms import LONG, VOTES, WIDE, Form
 from dissensus.readers.tables.rows import MISSING, Rows
-from dissensus.readers.tables.structure import BY_NAME, may_be_annotators
+from dissensus.readers.tables.structure import BY_NAME
 
-MAY_NAME = "may name the annotators"  # the note on a column that is not read so
 LONGEST_NAME = 40  # letters of a column's name
 MOST_NAMES = 8  # annotators that a note names
 MOST_LOOKED_AT = 20_000  # items or annotators that are compared
@@ -137,11 +135,6 @@ def _of_long_table(
     if roles.choose and all(name in in_file for name in roles.answer):
         n_answers = counted(len(roles.answer), "column")
         yield f"{n_answers} look like answers, each is a question; to choose: {roles.choose}"
-    if roles.annotator is None and roles.answer:
-        items = items_of(rows, roles.item, roles.shown)
-        if names := may_be_annotators(rows, items, roles.used):
-            how = Layout(annotator=names[0], answer=roles.answer).command(rows.path)
-            yield f"{listed(names)} {MAY_NAME}, as no item has one of its values twice: {how}"
     name = first_named("count", rows, roles.used)
     counts = None if name is None else rows.columns[name].numbers()
     if counts is not None and roles.annotator is None and roles.count is None:

@@ -50,7 +50,6 @@ BY_NAME = "by its name"
 MOST_COLUMNS = 200  # above this, columns have to be named
 EXPECTED = 5.0  # repeated pairs by chance, where neither column is named
 EXPECTED_OF_NAMED = 2.0  # where one of both is known
-EXPECTED_AT_LEAST = 0.5  # for a column that is proposed as the annotator
 ROWS_EACH = 1.15  # for each item or annotator, on average
 DIVIDED = 1.5  # values for each value of a column that is a function
 ALIKE = 0.1  # of their values: how much columns that divide the rows alike may differ
@@ -213,16 +212,6 @@ def _candidates(rows: Rows, taken: Iterable[str]) -> list[str]:
         else:
             every.append([name])
     return [min(alike, key=lambda name: is_measured(rows.columns[name])) for alike in every]
-
-
-def may_be_annotators(rows: Rows, items: Column, taken: Iterable[str]) -> list[str]:
-    """Columns that may name annotators: their values repeat over items, but not within one."""
-    names = [
-        name
-        for name in _candidates(rows, taken)
-        if is_key(items, rows.columns[name], EXPECTED_AT_LEAST)
-    ]
-    return sorted(names, key=lambda name: rows.columns[name].numbers() is not None)[:MOST_PROPOSED]
 
 
 def is_measured(column: Column) -> bool:
