@@ -142,20 +142,13 @@ class _Items:
             answers = _answers_2023(entry, info, where, main, len(named))
             annotators = named
         else:
-            answers = {main: _answers_2025(entry, where, main, named)}
+            answers = {main: _answers_2025(entry, where, named)}
             annotators = list(dict.fromkeys(named if answers[main] else ()))
-        stated = entry.get("number of annotations")
-        if any(answers[main]) and stated not in (None, len(named)):
-            raise DataError(
-                f"{where}: 'number of annotations' is {stated!r} but there are {len(named)}"
-            )
         self._add_about_annotators(info, where, named)
         if self.edition == 2023 and entry.get("hard_label") not in (None, ""):
             question = "abusive" if main == "severity" else main
             label = str(entry["hard_label"])  # a number in some items of ConvAbuse
-            _check([label], question, where, "'hard_label' has")
-            gold = self.gold.setdefault(question, {})
-            gold[len(self.names)] = _words(question).get(label, label)
+            self.gold.setdefault(question, {})[len(self.names)] = WORDS.get(label, label)
         explained = _explanations(info, where, named) if self.edition == 2025 else {}
         for question, values in answers.items():
             self.answers.setdefault(question, {}).update(enumerate(values, len(self.item)))
@@ -252,14 +245,13 @@ def _answers_2023(
     for title in ("other annotations", "other_annotations"):
         for name, value in as_object(info.get(title) or {}, f"{where}, {title!r}", "texts").items():
             texts[_question(name)] = (name, value)
-    answers = {}
-    for question, (name, value) in texts.items():
-        answers[question] = _parallel(value, where, name, n_annotators)
-        _check(answers[question], question, where, f"{name!r} has")
-    return answers
+    return {
+        question: _parallel(value, where, name, n_annotators)
+        for question, (name, value) in texts.items()
+    }
 
 
-def _answers_2025(entry: dict[str, Any], where: str, question: str, named: list[str]) -> list[str]:
+def _answers_2025(entry: dict[str, Any], where: str, named: list[str]) -> list[str]:
     answers = {}
     written = as_object(entry["annotations"], f"{where}, 'annotations'", "answers by annotator")
     for annotator, answer in written.items():
@@ -268,33 +260,12 @@ def _answers_2025(entry: dict[str, Any], where: str, question: str, named: list[
                 f"{where}: the answer of {annotator!r} must be a text, found {kind(answer)}"
             )
         answers[annotator] = str(answer).strip()
-        _check([answers[annotator]], question, where, f"{annotator!r} answered")
     if answers and set(answers) != set(named):
         raise DataError(
             f"{where}: 'annotators' names {listed(dict.fromkeys(named))} but 'annotations' "
             f"has {listed(answers)}"
         )
     return [answers[name] for name in dict.fromkeys(named)] if answers else []
-
-
-def _check(answers: list[str], question: str, where: str, whose: str) -> None:
-    """Refuse an answer that a known question cannot have, while its item can be named."""
-    scale = SCALES.get(question)
-    if not isinstance(scale, Nominal | Ordinal | MultiLabel):
-        return
-    is_set = isinstance(scale, MultiLabel)
-    values = [value for answer in answers for value in (_parts(answer) if is_set else [answer])]
-    allowed = {"", *scale.values, *_words(question)}
-    if unknown := [value for value in values if value not in allowed]:
-        raise DataError(
-            f"{where}: {whose} {listed(unknown)}; {question} is {'some' if is_set else 'one'} of "
-            f"{listed(scale.values, 11)}"
-        )
-
-
-def _words(question: str) -> dict[str, str]:
-    """Words that stand for answers to this question."""
-    return WORDS if SCALES.get(question) is BINARY else {}
 
 
 def _explanations(info: dict[str, Any], where: str, annotators: list[str]) -> dict[str, list[str]]:
@@ -329,7 +300,7 @@ def _corpus(name: str, items: _Items, repeats: Repeats) -> Corpus:
     for task, by_row in items.answers.items():
         if n_empty := sum(answer == "" for answer in by_row.values()):
             left_out.append(LeftOut(task, "the answer is empty", n_empty))
-        for word, meaning in _words(task).items():
+        for word, meaning in WORDS.items() if SCALES.get(task) is BINARY else ():
             if n_words := sum(answer == word for answer in by_row.values()):
                 by_row = {row: meaning if a == word else a for row, a in by_row.items()}
                 notes.append(f"{task}: {n_words} answers {word!r} are taken to mean {meaning!r}")
@@ -338,7 +309,9 @@ def _corpus(name: str, items: _Items, repeats: Repeats) -> Corpus:
         explained = [items.explanations[row] for row in filled]
         derived = {task: list(filled.values())}
         if task == "severity":  # below 0 it means abusive
-            derived["abusive"] = ["1" if int(answer) < 0 else "0" for answer in derived[task]]
+            derived["abusive"] = [
+                "1" if answer.startswith("-") else "0" for answer in derived[task]
+            ]
         for question, answers in derived.items():
             questions[question] = Annotations.from_arrays(
                 item[rows],
