@@ -80,6 +80,16 @@ def test_every_section_is_there(whole: Report) -> None:
     assert anchors == keys and links == [f"#{key}" for key in keys]
 
 
+def test_predictions_say_how_large_sets_are_and_which_jury_to_ask(corpus: Corpus) -> None:
+    whose = pa.array(["f", "m", "m", "f", "m"])
+    corpus = dataclasses.replace(corpus, annotator_attributes={"gender": whose})
+    train, tested = corpus.split(0.3, seed=0)
+    predictions = method("annotator-majority")().fit(train).predict(tested)
+    text = make_report(corpus, tested=tested, predictions=predictions, method="it").to_html()
+    assert "emotion: 90% coverage of one more annotator&#x27;s answer: sets of " in text
+    assert "<code>--jury gender=m:2,gender=f:2</code>" in text
+
+
 def test_the_page_loads_nothing_and_figures_have_a_text(whole: Report) -> None:
     page = Page(whole.to_html())
     sources = [about for _, about in page.elements if "src" in about or "srcset" in about]
