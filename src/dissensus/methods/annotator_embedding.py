@@ -126,10 +126,7 @@ class _EmbeddingNet(PriorNetwork):
 
     def _embedding(self, annotator: Tensor) -> Tensor | None:
         """The embedding of each row's annotator, of its own and of its attributes."""
-        n_new = 0 if self.newcomers is None else len(self.newcomers)
-        own = None
-        if self.own is not None:
-            own = self.unseen((F.pad(self.own, (0, 0, 0, n_new)) if n_new else self.own)[annotator])
+        own = None if self.own is None else self.unseen(self._rows_of(self.own, annotator))
         if not hasattr(self, "of_attributes"):
             return own
         columns = self.attributes
@@ -138,11 +135,15 @@ class _EmbeddingNet(PriorNetwork):
         by_attributes = columns[annotator] @ self.of_attributes
         return by_attributes if own is None else own + by_attributes
 
+    def _rows_of(self, table: Tensor, annotator: Tensor) -> Tensor:
+        """The row of each annotator; zeros of those after training."""
+        n_new = 0 if self.newcomers is None else len(self.newcomers)
+        return (F.pad(table, (0, 0, 0, n_new)) if n_new else table)[annotator]
+
     def _annotations(self, number: int, question: str, annotator: Tensor, batch: Batch) -> Tensor:
         """The mean embedding of the annotator's answers to other items of the training."""
         table, counts = (getattr(self, f"{name}_{number}") for name in ("values", "counts"))
-        missing = len(self.newcomers) if self.newcomers is not None else 0
-        of_row = (F.pad(counts, (0, 0, 0, missing)) if missing else counts)[annotator]
+        of_row = self._rows_of(counts, annotator)
         if self.training:
             answer, weight = batch.rows.answer[question], batch.rows.weight[question]
             this = F.one_hot(answer, counts.shape[-1]) * (weight > 0).unsqueeze(-1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
 
@@ -13,26 +14,23 @@ from dissensus.methods.framework.truth_method import TruthMethod, TruthNet
 from dissensus.training import Batch, Network, Sizes, Training
 
 Layer = Literal["matrix", "weights", "biases", "weights+biases"]
+FIRST: dict[str, Callable[[int], Tensor]] = {  # tables of an annotator, by the number of values
+    "matrix": torch.eye, "weights": torch.ones, "biases": torch.zeros
+}  # fmt: skip
 
 
 class _CrowdNet(TruthNet):
     def __init__(self, sizes: Sizes, method: CrowdLayer) -> None:
         super().__init__(sizes, method)
-        n, layer = sizes.n_annotators, method.layer
+        self.kinds = method.layer.split("+")
         for number, scale in enumerate(sizes.scales.values()):
-            width = scale.n_columns
-            if layer == "matrix":
-                self._add(f"matrix_{number}", torch.eye(width).repeat(n, 1, 1))
-            if "weights" in layer:
-                self._add(f"weights_{number}", torch.ones(n, width))
-            if "biases" in layer:
-                self._add(f"biases_{number}", torch.zeros(n, width))
-
-    def _add(self, name: str, table: Tensor) -> None:
-        self.register_parameter(name, nn.Parameter(table))
+            for kind in self.kinds:
+                first = FIRST[kind](scale.n_columns)
+                table = nn.Parameter(first.repeat(sizes.n_annotators, *[1] * first.ndim))
+                self.register_parameter(f"{kind}_{number}", table)
 
     def tables(self) -> list[nn.Parameter]:
-        kinds = ("matrix_", "weights_", "biases_")
+        kinds = tuple(FIRST)
         return [table for name, table in self.named_parameters() if name.startswith(kinds)]
 
     def rows_of(
@@ -42,11 +40,7 @@ class _CrowdNet(TruthNet):
         rows = {}
         for number, (question, logits) in enumerate(truth.items()):
             seen = logits.softmax(dim=-1)[batch.rows.item]  # (n_rows, n_values)
-            own = {
-                kind: table[annotator]
-                for kind in ("matrix", "weights", "biases")
-                if (table := getattr(self, f"{kind}_{number}", None)) is not None
-            }
+            own = {kind: getattr(self, f"{kind}_{number}")[annotator] for kind in self.kinds}
             if "matrix" in own:
                 seen = torch.einsum("rz,rzc->rc", seen, own["matrix"])
             seen = seen * own.get("weights", 1)

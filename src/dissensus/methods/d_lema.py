@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 import torch
+from scipy.special import entr
 from torch import Tensor, nn
 
 from dissensus.corpus import Corpus
@@ -194,13 +195,7 @@ class DLema(TrainedMethod):
 def certainty(scale: Scale, distribution: np.ndarray) -> np.ndarray:
     """1 minus the entropy of each distribution as a share of the largest, at least 1e-6, (n,)."""
     if isinstance(scale, MultiLabel):
-        both = np.stack([distribution, 1 - distribution], axis=-1)
-        return np.asarray(_certainty(both).mean(axis=-1))
-    return _certainty(distribution)
-
-
-def _certainty(distribution: np.ndarray) -> np.ndarray:
-    n_values = distribution.shape[-1]
-    mass = np.where(distribution > 0, distribution, 1.0)  # 0 log 0 = 0
-    entropy = -(mass * np.log(mass)).sum(axis=-1)
-    return np.asarray(np.clip(1 - entropy / math.log(max(n_values, 2)), SMALLEST, 1))
+        distribution = np.stack([distribution, 1 - distribution], axis=-1)
+    entropy = entr(distribution).sum(axis=-1)
+    each = np.clip(1 - entropy / math.log(max(distribution.shape[-1], 2)), SMALLEST, 1)
+    return np.asarray(each.mean(axis=-1) if isinstance(scale, MultiLabel) else each)

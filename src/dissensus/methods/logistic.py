@@ -89,7 +89,7 @@ class LinearMethod(Method):
         learned = np.unique(np.concatenate([rows.item for rows in every.values()]))
         mean, spread = raw[learned].mean(axis=0), raw[learned].std(axis=0)
         self.standard_ = np.stack([mean, np.where(spread > 1e-6, spread, 1.0)])
-        vectors = (raw - self.standard_[0]) / self.standard_[1]
+        vectors = self._standardised(raw)
         self.weights_, self.penalty_, self.spread_ = {}, {}, {}
         for question, rows in every.items():
             scale = self.learned_.questions[question]
@@ -108,6 +108,9 @@ class LinearMethod(Method):
         parts = [examples.pooled[role][examples.entry[role]].numpy() for role in by_role]
         return np.concatenate(parts, axis=1).astype(float)
 
+    def _standardised(self, vectors: np.ndarray) -> np.ndarray:
+        return np.asarray((vectors - self.standard_[0]) / self.standard_[1])
+
     def encodings(self, corpus: Corpus) -> dict[str, Encoding]:
         if not self._identities:
             return encodings(corpus, self.encoder)
@@ -124,8 +127,7 @@ class LinearMethod(Method):
         self, corpus: Corpus, item: np.ndarray, annotator: np.ndarray
     ) -> dict[str, Answers]:
         """The answers of pairs of item and annotator, by question."""
-        raw = self._vectors(corpus, self.encodings(corpus))
-        vectors, answers = (raw - self.standard_[0]) / self.standard_[1], {}
+        vectors, answers = self._standardised(self._vectors(corpus, self.encodings(corpus))), {}
         for question, scale in self.learned_.questions.items():
             outputs = self.weights_[question].outputs(vectors, item, annotator)
             answers[question] = _answers(scale, outputs, self.spread_[question])
@@ -222,23 +224,20 @@ class AnnotatorLogistic(LinearMethod):
     def row_loss(
         self, corpus: Corpus, code: int, items: np.ndarray
     ) -> Callable[[dict[str, Tensor]], Tensor]:
-        raw, parts = self._vectors(corpus, self.encodings(corpus)), []
-        vectors = (raw - self.standard_[0]) / self.standard_[1]
+        vectors, parts = self._standardised(self._vectors(corpus, self.encodings(corpus))), []
         for number, (question, scale) in enumerate(self.learned_.questions.items()):
             answers = corpus[question].take(np.isin(corpus[question].item, items))
             weights = self.weights_[question]
             outputs = torch.from_numpy((vectors @ weights.items + weights.start)[answers.item])
             target = torch.from_numpy(likelihood(scale).target(answers.answer))
-            parts.append((f"annotators_{number}", scale, outputs, target, self.spread_[question]))
+            constants = torch.zeros(likelihood(scale).n_constants) + np.log(self.spread_[question])
+            parts.append((f"annotators_{number}", likelihood(scale), outputs, target, constants))
 
         def loss(rows: dict[str, Tensor]) -> Tensor:
             total = torch.zeros(())
-            for name, scale, outputs, target, spread in parts:
-                if isinstance(scale, Interval):
-                    away = (outputs + rows[name])[:, 0] - target
-                    total = total + 0.5 * (away / spread).square().sum()
-                else:
-                    total = total + likelihood(scale).loss(outputs + rows[name], target).sum()
+            for name, family, outputs, target, constants in parts:
+                raw = torch.cat([outputs + rows[name], constants.expand(len(outputs), -1)], dim=1)
+                total = total + family.loss(raw, target).sum()
             return total
 
         return loss

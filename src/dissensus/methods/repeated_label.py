@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from dissensus.methods.framework.losses import repeated_losses
+from dissensus.methods.framework.losses import answer_losses
 from dissensus.methods.framework.settings import PROBE_CHOICES, Choices
 from dissensus.methods.framework.shared_net import Branch, SharedNet
 from dissensus.methods.framework.trained import TrainedMethod
@@ -42,4 +42,4 @@ class RepeatedLabel(TrainedMethod):
         return SharedNet(sizes, self.hidden, self.dropout, self.branch)
 
     def losses(self, sizes: Sizes) -> tuple[Loss, ...]:
-        return repeated_losses(sizes)
+        return answer_losses(sizes, of_items=True)

@@ -83,13 +83,6 @@ class Learned:
         """Which annotators answered any of the questions, (n_annotators,)."""
         return np.any(list(self.answered.values()), axis=0)
 
-    def without_answers(self) -> dict[str, list[str]]:
-        """The annotators without an answer in training, by question; no entry if there are none."""
-        codes = {question: np.flatnonzero(~known) for question, known in self.answered.items()}
-        return {
-            q: [self.annotators[a] for a in missing] for q, missing in codes.items() if len(missing)
-        }
-
     def with_annotators(self, kept: np.ndarray, newcomers: Corpus | None = None) -> Learned:
         """The same of these annotators (codes), then of those of a corpus."""
         names = [self.annotators[code] for code in kept]
@@ -141,13 +134,15 @@ class Learned:
 
 def training_notes(learned: Learned) -> list[str]:
     """Which annotators gave no answer to learn from, a line per question."""
-    n, several = len(learned.annotators), len(learned.questions) > 1
-    return [
-        f"{len(names)} of {n} annotators gave no answer"
-        + (f" to {question!r}" if several else "")
-        + f" to learn from ({listed(names, 5)}): they are left out of the consensus of all"
-        for question, names in learned.without_answers().items()
-    ]
+    notes = []
+    for question, known in learned.answered.items():
+        if names := [learned.annotators[code] for code in np.flatnonzero(~known)]:
+            of = f" to {question!r}" if len(learned.questions) > 1 else ""
+            notes.append(
+                f"{len(names)} of {len(known)} annotators gave no answer{of} to learn from "
+                f"({listed(names, 5)}): they are left out of the consensus of all"
+            )
+    return notes
 
 
 def items_of(tables: Iterable[Annotations]) -> np.ndarray:

@@ -38,20 +38,16 @@ def question_losses(
     )
 
 
-def answer_losses(sizes: Sizes) -> tuple[Loss, ...]:
-    """The negative log-likelihood of every annotator's answer, for each question, over rows."""
+def answer_losses(sizes: Sizes, *, of_items: bool = False) -> tuple[Loss, ...]:
+    """The negative log-likelihood of every annotator's answer, for each question, over rows.
+
+    Args:
+        of_items: whether the network predicts items: every answer is compared with its item's.
+    """
 
     def loss(question: str, family: Likelihood, outputs: Outputs, batch: Batch) -> Tensor:
-        return family.loss(outputs.rows[question], batch.rows.answer[question])
-
-    return question_losses(sizes, "row", loss)
-
-
-def repeated_losses(sizes: Sizes) -> tuple[Loss, ...]:
-    """The same for a network that predicts items: every answer is compared with its item's."""
-
-    def loss(question: str, family: Likelihood, outputs: Outputs, batch: Batch) -> Tensor:
-        return family.loss(outputs.items[question][batch.rows.item], batch.rows.answer[question])
+        raw = outputs.items[question][batch.rows.item] if of_items else outputs.rows[question]
+        return family.loss(raw, batch.rows.answer[question])
 
     return question_losses(sizes, "row", loss)
 
