@@ -18,8 +18,8 @@ TOOLS = ("hypothesis", "pandas", "polars", "pytest")  # of any version
 TESTS = (  # each command, reader, scale and extra, in a few minutes
     *("tests/cli/test_transcripts.py", "tests/test_refusals.py", "tests/readers/test_cases.py"),
     *("tests/test_annotations.py", "tests/test_frames.py", "tests/test_prediction.py"),
-    *("tests/agreement/test_measures.py", "tests/agreement/test_krippendorff.py"),
-    *("tests/aggregation/test_by_value.py", "tests/densities", "tests/metrics/test_consensus.py"),
+    *("tests/agreement/test_measures.py", "tests/agreement/test_confidence.py"),
+    *("tests/densities", "tests/metrics/test_consensus.py"),
     *("tests/evaluation/test_comparison_table.py", "tests/report/test_server.py"),
     *("tests/encoders/test_text.py", "tests/encoders/test_speech.py"),
     *("tests/encoders/test_image.py", "tests/training/test_loop.py", "tests/test_plot.py"),

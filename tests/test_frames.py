@@ -132,8 +132,8 @@ def test_without_pandas_the_message_says_what_to_do(monkeypatch: pytest.MonkeyPa
     corpus = ds.read(LONG)
     monkeypatch.setitem(sys.modules, "pandas", None)
     assert refusal(InstallError, corpus.to_pandas) == (
-        "to_pandas() needs pandas, which is not installed: pip install pandas; or use to_table(), "
-        "which returns an Arrow table"
+        "to_pandas() needs pandas, which is not installed: pip install pandas; or use the Arrow "
+        "table of to_table() (of a figure: data)"
     )
 
 
