@@ -114,11 +114,7 @@ def test_integers_are_codes_on_a_declared_scale_and_values_without_one() -> None
     assert ratings.answer.dtype == np.float64 and ratings.answers() == [1.0, 2.0, 3.0]
 
 
-TABLE = {
-    "task": ["t1", "t1", "t2"],
-    "worker": ["007", "bob", "007"],
-    "label": ["yes", "no", "yes"],
-}
+TABLE = {"task": ["t1", "t1", "t2"], "worker": ["007", "bob", "007"], "label": ["yes", "no", "yes"]}
 
 
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
@@ -267,10 +263,7 @@ def test_random_ties_are_seeded_and_reach_every_answer_that_ties() -> None:
     assert seen == {"t1": {"a", "b"}, "t2": {"b"}, "t3": {"c"}, "t4": {"a", "b", "c"}}
 
 
-@pytest.mark.parametrize(
-    ("ties", "expected"),
-    [("first", "1"), ("last", "3"), ("drop", None)],
-)
+@pytest.mark.parametrize(("ties", "expected"), [("first", "1"), ("last", "3"), ("drop", None)])
 def test_levels_between_the_middle_answers_tie(ties: Any, expected: str | None) -> None:
     scale = Ordinal(("1", "2", "3"))
     annotations = Annotations.from_rows([("t1", "ann", "1"), ("t1", "bob", "3")], scale)

@@ -15,13 +15,7 @@ from dissensus.annotations import Annotations
 from dissensus.annotations.annotations import MOST_CELLS
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus, Focus, LeftOut
-from dissensus.description import (
-    QuestionDescription,
-    copied_answers,
-    describe,
-    leave_out,
-    one_line,
-)
+from dissensus.description import QuestionDescription, copied_answers, describe, leave_out, one_line
 from dissensus.description.describe import shares_of
 from dissensus.names import Names
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale

@@ -21,12 +21,7 @@ from dissensus.annotations import Annotations
 from dissensus.cli import app
 from dissensus.contents import Contents
 from dissensus.corpus import Corpus, Focus, Rationales
-from dissensus.drawing import (
-    MOST_NAMED,
-    PALETTE,
-    WIDTH,
-    draw,
-)
+from dissensus.drawing import MOST_NAMED, PALETTE, WIDTH, draw
 from dissensus.drawing.attention import blended, heat_map
 from dissensus.errors import DataError
 from dissensus.prediction import Attention, ByAnnotator, Prediction, Predictions

@@ -78,8 +78,7 @@ def changed(content: Any, place: tuple[Any, ...], value: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    "kind",
-    ["corpus", "predictions", "config", pytest.param("results", marks=pytest.mark.slow)],
+    "kind", ["corpus", "predictions", "config", pytest.param("results", marks=pytest.mark.slow)]
 )
 def test_wrong_types_anywhere_in_a_saved_folder(kind: str, tmp_path: Path) -> None:
     write, use = FOLDERS[kind]

@@ -11,13 +11,7 @@ import pytest
 
 from dissensus.errors import DataError
 from dissensus.names import Names
-from dissensus.prediction import (
-    Attention,
-    ByAnnotator,
-    JointDensity,
-    Prediction,
-    Predictions,
-)
+from dissensus.prediction import Attention, ByAnnotator, JointDensity, Prediction, Predictions
 from dissensus.scales import SCALES, Interval, MultiLabel, Nominal, Ordinal, Scale
 from tests.error_texts import error_text
 

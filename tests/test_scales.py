@@ -68,9 +68,7 @@ def test_a_scale_is_read_back_from_its_dict(example: tuple[Scale, list[Any]]) ->
     assert all(scale != other for other, _ in EXAMPLES.values() if other.kind != scale.kind)
 
 
-def test_one_answer_as_a_distribution_has_that_consensus(
-    example: tuple[Scale, list[Any]],
-) -> None:
+def test_one_answer_as_a_distribution_has_that_consensus(example: tuple[Scale, list[Any]]) -> None:
     scale, answers = example
     stored = scale.encode(answers)
     sure = scale.one_hot(stored)

@@ -131,11 +131,7 @@ def test_a_device_is_not_replaced(tmp_path: Path) -> None:
 
 def test_a_full_disk_names_the_path(tmp_path: Path) -> None:
     target = tmp_path / "answers.csv"
-    with (
-        pytest.raises(DataError) as error,
-        staged(target) as path,
-        open("/dev/full", "w") as full,
-    ):
+    with pytest.raises(DataError) as error, staged(target) as path, open("/dev/full", "w") as full:
         path.write_text("half")
         full.write("x")
         full.flush()

@@ -313,8 +313,8 @@ def to_frame(table: Any, index: Any | None = None) -> Any:
         import pandas as pd  # noqa: F401
     except ImportError:
         raise InstallError(
-            "to_pandas() needs pandas, which is not installed: pip install pandas; or use the Arrow "
-            "table of to_table() (of a figure: data)"
+            "to_pandas() needs pandas, which is not installed: pip install pandas; or use the "
+            "Arrow table of to_table() (of a figure: data)"
         ) from None
     frame = table.to_pandas()
     if index is not None:

@@ -93,10 +93,7 @@ def test_one_way_with_gaps_equals_the_analysis_of_variance() -> None:
 
 def test_a_constant_is_added_to_everything() -> None:
     far = Annotations.from_arrays(
-        np.repeat(np.arange(6), 4),
-        np.tile(np.arange(4), 6),
-        JUDGES.ravel() + 1e6,
-        Interval(0, 2e6),
+        np.repeat(np.arange(6), 4), np.tile(np.arange(4), 6), JUDGES.ravel() + 1e6, Interval(0, 2e6)
     )
     for form in PUBLISHED:
         expected = icc(ratings(JUDGES), form)

@@ -12,12 +12,7 @@ import pytest
 from dissensus.corpus import Corpus
 from dissensus.evaluation import k_fold
 from dissensus_papers.framework.comparison import ComparisonPaper
-from dissensus_papers.framework.declared import (
-    BetterThan,
-    ComparisonCondition,
-    Model,
-    Source,
-)
+from dissensus_papers.framework.declared import BetterThan, ComparisonCondition, Model, Source
 from tests.benchmarks.test_archive import script as script
 from tests.crowds import feature_crowd
 

@@ -228,13 +228,7 @@ def test_gradients_are_finite_differences(n_dimensions: int, temperature: float)
 
     def of(*inputs: Tensor) -> Tensor:
         values, softness, factor = inputs
-        estimate = diffusion_kde(
-            values,
-            grid,
-            temperature=softness,
-            factor=factor,
-            iterations=20,
-        )
+        estimate = diffusion_kde(values, grid, temperature=softness, factor=factor, iterations=20)
         assert bool(estimate.has_root.all())
         return loss(estimate.density, estimate.bandwidth)
 

@@ -11,13 +11,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from dissensus.densities import (
-    Grid,
-    diffusion_kde,
-    draw_observations,
-    n_uniforms,
-    pool,
-)
+from dissensus.densities import Grid, diffusion_kde, draw_observations, n_uniforms, pool
 from tests.densities.examples import crowds, tvd
 
 SQUARE = Grid((64, 64))

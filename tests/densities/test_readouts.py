@@ -6,13 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from dissensus.densities import (
-    Grid,
-    expectation,
-    marginal,
-    pool,
-    region_levels,
-)
+from dissensus.densities import Grid, expectation, marginal, pool, region_levels
 
 
 def densities(*shape: int, n_dimensions: int = 2, seed: int = 0) -> np.ndarray:

@@ -363,9 +363,7 @@ def test_a_lost_gpu_ends_a_comparison_in_this_process(
 
 
 @pytest.mark.slow
-def test_processes_are_stopped_at_the_deadline_but_not_before_the_first_fit(
-    tmp_path: Path,
-) -> None:
+def test_processes_are_stopped_at_the_deadline_but_not_before_the_first_fit(tmp_path: Path) -> None:
     jobs = [(Key(name, 0, "fold 1"),) for name in ("first", "second")]
     waited = tmp_path / "waited"
     endless = Endless("second", str(waited))

@@ -7,14 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 from dissensus.evaluation.comparison_table import Cell, ComparisonTable, Row
-from dissensus.evaluation.interval_plot import (
-    HEAD,
-    LINE,
-    PANEL,
-    TITLE,
-    Axis,
-    intervals,
-)
+from dissensus.evaluation.interval_plot import HEAD, LINE, PANEL, TITLE, Axis, intervals
 from dissensus.evaluation.result_tables import table
 from tests.evaluation.comparisons import comparison
 

@@ -170,9 +170,7 @@ def test_cross_entropy_of_sets_is_the_mean_over_values() -> None:
     annotations, prediction = people(SCALES["multi-label"]), predicted(SCALES["multi-label"])
     result = dict(
         zip(
-            annotations.annotators,
-            cross_entropy_by_annotator(prediction, annotations),
-            strict=True,
+            annotations.annotators, cross_entropy_by_annotator(prediction, annotations), strict=True
         )
     )
     for name, (given, _, mass) in person_by_person(prediction, annotations).items():

@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from dissensus.metrics import (
-    attention_auroc,
-    chance_f1,
-    heaviest,
-    overlap_f1,
-)
+from dissensus.metrics import attention_auroc, chance_f1, heaviest, overlap_f1
 
 
 def test_auroc_is_that_of_sklearn() -> None:

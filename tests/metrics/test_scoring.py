@@ -10,12 +10,7 @@ import numpy as np
 import pytest
 
 from dissensus.annotations import Annotations
-from dissensus.metrics import (
-    METRICS,
-    bounds,
-    metric_name,
-    scores,
-)
+from dissensus.metrics import METRICS, bounds, metric_name, scores
 from tests.metrics.crowds import SCALES, people, perfect, predicted
 
 cross_entropy = METRICS["cross-entropy"]

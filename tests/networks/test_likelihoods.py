@@ -13,13 +13,7 @@ from sklearn.metrics import log_loss
 from torch.distributions import Categorical, MixtureSameFamily, Normal
 from torch.func import grad, vmap
 
-from dissensus.networks.likelihoods import (
-    DIVERGENCES,
-    FLOOR,
-    Grouped,
-    likelihood,
-    log_normal_mass,
-)
+from dissensus.networks.likelihoods import DIVERGENCES, FLOOR, Grouped, likelihood, log_normal_mass
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale
 from tests.crowds import SCALES
 

@@ -237,13 +237,8 @@ def test_ratings_on_two_questions_have_densities_and_predicted_ones() -> None:
     learner = method("annotator-majority")()
     tested, predictions = held_out(rated, learner)
     report = make_report(rated, tested=tested, predictions=predictions, method="floor")
-    assert _titles(report, "densities") == [
-        "Ratings on valence and activation",
-    ]
-    assert _titles(report, "predictions") == [
-        "Mean ratings, valence",
-        "Mean ratings, activation",
-    ]
+    assert _titles(report, "densities") == ["Ratings on valence and activation"]
+    assert _titles(report, "predictions") == ["Mean ratings, valence", "Mean ratings, activation"]
     section = next(section for section in report.sections if section.key == "densities")
     shares = [row[2] for row in section.to_dict()["blocks"][0]["rows"]]
     assert sum(shares) == pytest.approx(1, abs=1e-4)

@@ -12,11 +12,7 @@ from dissensus.corpus import Corpus
 from dissensus.simulate import image, sequence, text, truth
 from dissensus.simulate.image import COLOURS, GREYS, SHAPES, SIDE
 from dissensus.simulate.sequence import ASPECTS as CHANNELS
-from dissensus.simulate.text import (
-    ASPECTS,
-    FEELINGS,
-    events,
-)
+from dissensus.simulate.text import ASPECTS, FEELINGS, events
 
 KEYS = ("aspect", "value", "start", "stop")
 

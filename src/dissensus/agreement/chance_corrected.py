@@ -292,9 +292,7 @@ MOST_KEPT = 1 << 25  # distances between answers that stay in memory, for interv
 
 @measure
 def krippendorff_alpha(
-    annotations: Annotations,
-    distance: Distance | None = None,
-    weights: Weights = None,
+    annotations: Annotations, distance: Distance | None = None, weights: Weights = None
 ) -> Estimate:
     """Chance-corrected agreement of any number of annotators, missing answers allowed.
 

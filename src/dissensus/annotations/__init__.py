@@ -4,9 +4,4 @@ from __future__ import annotations
 
 from dissensus.annotations.annotations import Annotations, Repeats, Ties, count_pairs
 
-__all__ = [
-    "Annotations",
-    "Repeats",
-    "Ties",
-    "count_pairs",
-]
+__all__ = ["Annotations", "Repeats", "Ties", "count_pairs"]

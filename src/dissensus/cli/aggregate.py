@@ -18,11 +18,7 @@ if TYPE_CHECKING:
 
 
 def show_every_aggregator(
-    corpus: Corpus,
-    questions: list[str] | None,
-    output: Path | None,
-    json: bool,
-    overwrite: bool,
+    corpus: Corpus, questions: list[str] | None, output: Path | None, json: bool, overwrite: bool
 ) -> None:
     """Print the scores of all aggregators; write their answers to `output`, a column each."""
     from dissensus.evaluation import aggregator_scores

@@ -247,11 +247,7 @@ def _tables(results: list[dict[str, Any]], by: str | None) -> Iterator[Any]:
 
 
 def _shown(
-    corpus: Corpus,
-    result: dict[str, Any],
-    by: str | None,
-    most: int,
-    weights: str | None,
+    corpus: Corpus, result: dict[str, Any], by: str | None, most: int, weights: str | None
 ) -> Iterator[tuple[str, Cells]]:
     heading = f"{corpus.name}, {result['question']}"
     if by is not None:

@@ -66,9 +66,7 @@ def convert(
             )
 
 
-def datasets(
-    json: bool = False,
-) -> None:
+def datasets(json: bool = False) -> None:
     """List the public corpora that dissensus reads: size, licence, what each is good for.
 
     Put the folder of a corpus into a folder of your choice, and set DISSENSUS_DATA to it: then

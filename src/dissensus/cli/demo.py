@@ -13,10 +13,7 @@ SIZES = {"text": 500, "image": 150, "sequence": 300, "ratings": 300}  # items
 
 
 def demo(
-    out: Path = Path("demo"),
-    modality: str = "text",
-    items: int | None = None,
-    seed: int = 0,
+    out: Path = Path("demo"), modality: str = "text", items: int | None = None, seed: int = 0
 ) -> None:
     """Simulate annotators, compare methods, predict, and write a report.
 

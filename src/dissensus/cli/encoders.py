@@ -6,9 +6,7 @@ from dissensus.cli import console
 from dissensus.cli.console import columns, show
 
 
-def encoders(
-    json: bool = False,
-) -> None:
+def encoders(json: bool = False) -> None:
     """List pretrained encoders: what they read, size, languages, licence, and if they are here.
 
     Any other model that transformers supports can be named too; see docs/encoders.md. Word

@@ -44,10 +44,7 @@ COMMON = {  # options of several commands, as in `Documentation`
         "Compare groups of annotators by this attribute, e.g. gender; repeatable; all: by every "
         "attribute that has groups.",
     ),
-    "overwrite": (
-        "",
-        "Replace the file, or the folder if dissensus wrote all that is in it.",
-    ),
+    "overwrite": ("", "Replace the file, or the folder if dissensus wrote all that is in it."),
     "skip_bad": ("", "Leave out items whose contents cannot be read, and report them."),
     "epochs": ("min=1", "Number of epochs: --set training.epochs."),
     "learning_rate": ("", "Learning rate: --set training.learning_rate."),

@@ -12,11 +12,7 @@ from dissensus.errors import DataError
 
 
 @reads_corpus
-def report(
-    source: Input,
-    output: Path,
-    results: Path | None = None,
-) -> None:
+def report(source: Input, output: Path, results: Path | None = None) -> None:
     """Write a report on FILE as one HTML file; nothing is trained.
 
     FILE may also be the folder of a comparison. Everything that the report shows is written next
@@ -50,11 +46,7 @@ def report(
 
 
 @reads_corpus
-def serve(
-    source: Input,
-    model: str | None = None,
-    port: int = 0,
-) -> None:
+def serve(source: Input, model: str | None = None, port: int = 0) -> None:
     """Show a report in the browser; type a text and see what each annotator would say.
 
     FILE is the folder that `dissensus run` or `dissensus compare` wrote, or any file to report on;

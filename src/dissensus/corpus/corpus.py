@@ -15,13 +15,7 @@ from dissensus.annotations import Annotations
 from dissensus.contents import Contents
 from dissensus.corpus.fields import CorpusFields, Joint, plain_column
 from dissensus.corpus.folder import read_corpus, write_corpus
-from dissensus.corpus.tables import (
-    answer_table,
-    dropped_pairs,
-    of_answers,
-    pair_of,
-    pairs_of,
-)
+from dissensus.corpus.tables import answer_table, dropped_pairs, of_answers, pair_of, pairs_of
 from dissensus.errors import DataError, counted, listed
 from dissensus.files.folders import writing
 from dissensus.names import Names, new_codes

@@ -6,24 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dissensus.densities.grid import (
-    Grid,
-    check_observations,
-    in_torch,
-    table,
-)
+from dissensus.densities.grid import Grid, check_observations, in_torch, table
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
 @in_torch
-def histogram(
-    observations: Any,
-    grid: Grid,
-    *,
-    temperature: float | Tensor | None = None,
-) -> Any:
+def histogram(observations: Any, grid: Grid, *, temperature: float | Tensor | None = None) -> Any:
     """The share of observations in each cell: (..., n_observations, n_dimensions) -> (..., *shape).
 
     A numpy array gives a numpy array, computed in float64; a torch tensor gives a tensor, with a

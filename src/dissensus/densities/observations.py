@@ -11,14 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dissensus.densities.grid import (
-    Grid,
-    check_observations,
-    floats,
-    is_tensor,
-    namespace,
-    numbers,
-)
+from dissensus.densities.grid import Grid, check_observations, floats, is_tensor, namespace, numbers
 
 JITTER = 0.5  # half-width of the noise, in standard deviations (with n - 1) of the ratings
 LEAST_JITTER = 1e-12  # is added to it

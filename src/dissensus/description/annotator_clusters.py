@@ -384,9 +384,7 @@ class AnnotatorClusters:
 
 
 def cluster_annotators(
-    annotations: Annotations,
-    seed: int = 0,
-    left_out: Collection[str] | None = None,
+    annotations: Annotations, seed: int = 0, left_out: Collection[str] | None = None
 ) -> AnnotatorClusters | None:
     """Cluster annotators by what they share beyond a common view of items, and test the clusters.
 

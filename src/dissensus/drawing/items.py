@@ -91,9 +91,7 @@ def _axes(frame: svg.Box, questions: Sequence[str], scales: Sequence[Any]) -> li
     ]
 
 
-def _stacked(
-    points: list[tuple[float, float, Annotator]],
-) -> list[tuple[float, float, Annotator]]:
+def _stacked(points: list[tuple[float, float, Annotator]]) -> list[tuple[float, float, Annotator]]:
     """Points on a line, moved up if they would overlap."""
     lifted: list[tuple[float, float, Annotator]] = []
     for x, line, annotator in points:

@@ -7,10 +7,4 @@ from dissensus.prediction.joint_density import JointDensity
 from dissensus.prediction.prediction import ByAnnotator, Prediction
 from dissensus.prediction.predictions import Predictions
 
-__all__ = [
-    "Attention",
-    "ByAnnotator",
-    "JointDensity",
-    "Prediction",
-    "Predictions",
-]
+__all__ = ["Attention", "ByAnnotator", "JointDensity", "Prediction", "Predictions"]

@@ -10,11 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dissensus.encoders.framework.pretrained import (
-    MINILM,
-    WEIGHTS,
-    minilm_folder,
-)
+from dissensus.encoders.framework.pretrained import MINILM, WEIGHTS, minilm_folder
 from dissensus.encoders.speech import SpeechEncoder
 from dissensus.encoders.text import TextEncoder
 from dissensus.errors import InstallError, ModelError

@@ -11,10 +11,7 @@ import pytest
 
 from dissensus import Annotations
 from dissensus.evaluation import compare, k_fold
-from dissensus.evaluation.execution.task import (
-    weighed_cross_entropy,
-    weighed_questions,
-)
+from dissensus.evaluation.execution.task import weighed_cross_entropy, weighed_questions
 from dissensus.methods import AnnotatorHeads
 from dissensus.prediction import ByAnnotator, Prediction
 from dissensus.training import Training

@@ -65,13 +65,7 @@ def test_a_score_on_drawn_items_is_that_of_the_items_written_out(
         np.testing.assert_allclose(result[row], expected, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    "tested",
-    [
-        macro_f1(PEOPLE, PREDICTED),
-        mean(RATED),
-    ],
-)
+@pytest.mark.parametrize("tested", [macro_f1(PEOPLE, PREDICTED), mean(RATED)])
 def test_weights_of_groups_are_weights_of_their_items(tested: Sums) -> None:
     groups = np.arange(60) // 4
     weights = next(draws(15, 10, seed=0))

@@ -63,11 +63,7 @@ class FitFolder:
         return read_json(self.folder, FRONT, ComparisonFields)
 
     def begin(
-        self,
-        facts: Mapping[str, Any],
-        command: str,
-        commit: str,
-        outside: Sequence[str] = (),
+        self, facts: Mapping[str, Any], command: str, commit: str, outside: Sequence[str] = ()
     ) -> tuple[str, str]:
         """The command and commits that it was started with; another comparison is refused.
 

@@ -50,10 +50,7 @@ def to_discuss(section: Section | None) -> Table | None:
 
 
 def _table(
-    corpus: Corpus,
-    question: QuestionDescription,
-    predictions: Predictions | None,
-    pictured: bool,
+    corpus: Corpus, question: QuestionDescription, predictions: Predictions | None, pictured: bool
 ) -> Table:
     """If annotators are marked, the order and the votes are those of the others."""
     every = corpus[question.name]
