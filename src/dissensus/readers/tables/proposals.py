@@ -363,9 +363,6 @@ def _ways_to_read(
         ways["if they are counts of answers"] = Layout(format="votes", answer=alike)
     elif first is not None:
         stems = families(alike)[-1]
-        for name in alike:  # Fluency[SQ001], and the text of the item in brackets
-            if "[" in name:
-                stems.setdefault(name.partition("[")[0] + "[{}", {})[name] = name
         stem = max(stems, key=lambda pattern: len(stems[pattern]), default="")
         items = Layout(item=COLUMN, annotator=first, answer=alike)
         if len(stems.get(stem, ())) >= FEWEST_OF_STEM:  # RA01_01, RA01_02, ..., not age

@@ -6,7 +6,6 @@ Their sum is another column that is called so, or the same in every row.
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -17,12 +16,12 @@ from dissensus.readers.layout import Layout, UnclearError
 from dissensus.readers.tables.answers import listed_values
 from dissensus.readers.tables.column_names import (
     BORDER,
-    NAMES,
     WORDS,
     answer_named,
     families,
     first_named,
     plain,
+    words_of,
 )
 from dissensus.readers.tables.rows import Rows
 
@@ -32,10 +31,6 @@ ODD_SUMS = 0.01  # of the rows: exceptions to a constant sum
 ROUNDED = {1: 0.022, 100: 2.2}  # sums of shares: how far they may miss it
 MOST_COUNTS = 100  # columns of numbers: more are not the counts of values
 MOST_DIFFERENT = 20  # rows above which a column of different numbers is an id, not a count
-_NUMBER_OF = re.compile(
-    "(n|no|num|number|numberof|total|count)(of)?"
-    "(answers?|responses?|annotators?|annotations?|votes?|raters?|ratings?|judge?ments?|labels?)"
-)
 Numbers = dict[str, np.ndarray]  # columns of numbers that are 0 or more, blanks as 0
 
 
@@ -155,7 +150,7 @@ def _is_total(name: str, n_wrong: int, n_rows: int) -> bool:
 
 def _is_number_of_answers(name: str) -> bool:
     """Whether a column counts the answers to an item, by its name: `count`, `numResponses`."""
-    return plain(name) in NAMES["count"] or bool(_NUMBER_OF.fullmatch(plain(name)))
+    return not WORDS["count"].isdisjoint(words_of(name))
 
 
 def _summed(whole: Numbers, named: bool) -> tuple[str, list[str]]:
