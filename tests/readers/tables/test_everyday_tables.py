@@ -70,10 +70,6 @@ def majority(row: list[str]) -> str:
     return max(sorted(set(row)), key=row.count)
 
 
-def worker(number: int) -> str:
-    return f"A{number}QK7MZ2XB9TR"
-
-
 def votes(n_items: int = 40) -> np.ndarray:
     return DRAW.multinomial(5, [0.3, 0.5, 0.2], n_items)
 
@@ -96,12 +92,6 @@ TWO_QUESTIONS = np.clip(
 )
 
 TABLES = [
-    Everyday(
-        "a batch of Mechanical Turk",
-        "HITId,WorkerId,Answer.sentiment,Input.text,WorkTimeInSeconds",
-        [(f"3H{a.item}", worker(a.annotator), a.value, TEXTS[a.item], 9) for a in long()],
-        40, 8, "sentiment",
-    ),
     Everyday(
         "annotators and a final label",
         "tweet_id,annotator_1,annotator_2,annotator_3,final_label",
@@ -131,12 +121,6 @@ TABLES = [
         "rater,gender," + ",".join(f"img{n:03d}.jpg" for n in range(12)),
         [(f"p{n}", "fm"[n % 2], *DRAW.integers(1, 6, 12)) for n in range(9)],
         12, 9,
-    ),
-    Everyday(
-        "comparisons",
-        "a,b,winner,judge",
-        [(*pair, DRAW.choice(pair), f"j{judge}") for pair in PAIRS for judge in range(6)],
-        15, 6, "winner",
     ),
     Everyday(
         "comparisons of models on questions",
@@ -182,12 +166,6 @@ TABLES = [
         "identifiant;phrase;annotateur;émotion",
         [(a.item, TEXTS[a.item], f"ann{a.annotator}", a.value) for a in long()],
         40, 8, "émotion", ";",
-    ),
-    Everyday(
-        "numbers as annotators",
-        "id,1,2,3,4",
-        [(n, *row) for n, row in enumerate(wide(n_annotators=4))],
-        40, 4,
     ),
     Everyday(
         "two questions of three raters",
@@ -249,25 +227,6 @@ TABLES = [
             for trial, a in in_order(long(LEVELS))
         ],
         40, 8, "rating",
-    ),
-    Everyday(
-        "two humans and two models",
-        "id,prompt,response,human_1,human_2,gpt4,claude",
-        [(n, TEXTS[n], TEXTS[100 + n], *DRAW.integers(1, 6, 4)) for n in range(40)],
-        40, 2,
-    ),
-    Everyday(
-        "a platform's units and trust",
-        "_unit_id,_worker_id,_trust,is_relevant,product",
-        [(7 * 10**8 + a.item, a.annotator, 0.7 + a.annotator / 40, a.value, TEXTS[a.item])
-         for a in long(("yes", "no"), n_annotators=5, per_item=3)],
-        40, 5, "is_relevant",
-    ),
-    Everyday(
-        "texts and labels alone",
-        "text,label",
-        [(TEXTS[a.item], a.value) for a in long()],
-        40, 0, "label",
     ),
     Everyday(
         "statements and degrees of agreement",

@@ -82,13 +82,6 @@ def test_a_second_column_of_answers_is_a_question_if_it_is_named_so() -> None:
     assert sorted(corpus.questions) == ["label", "rating"]
 
 
-def test_an_author_is_no_annotator() -> None:
-    cells = table(annotator="coder initials", topic="user", mood="label", rating="")
-    corpus = read(pa.table(cells))
-    assert corpus.n_annotators == N_ANNOTATORS
-    assert "user" in corpus.item_attributes
-
-
 def test_a_few_wrong_cells_are_said() -> None:
     cells = table(**NONSENSE)
     cells["te"][0] = "male" if cells["te"][0] == "female" else "female"
@@ -109,16 +102,6 @@ def test_an_attribute_of_the_item_may_be_wrong_in_one_row_of_a_small_table() -> 
     cells["topic"][40] = "glad"
     corpus = read(pa.table(cells))
     assert (list(corpus.questions), list(corpus.item_attributes)) == (["ug"], ["topic"])
-
-
-def test_an_item_of_two_columns() -> None:
-    cells = table(text="", topic="", truth="", most="", rating="")
-    codes = [int(name[1:]) for name in cells.pop("item")]
-    cells["first"] = [f"u{code // 8}" for code in codes]
-    cells["second"] = [f"u{code % 8}" for code in codes]
-    corpus = read(pa.table(cells))
-    assert (corpus.n_items, list(corpus.questions)) == (N_ITEMS, ["mood"])
-    assert corpus.notes[0].startswith("table: long table; item = first + second, ")
 
 
 def test_what_may_be_either_is_refused_with_a_command() -> None:

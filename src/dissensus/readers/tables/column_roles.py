@@ -31,7 +31,7 @@ from dissensus.readers.tables.column_names import (
     part_name,
     plain,
 )
-from dissensus.readers.tables.dependence import ENOUGH, FEW, is_function
+from dissensus.readers.tables.dependence import ENOUGH, is_function
 from dissensus.readers.tables.rows import Column, Rows, combined, free_name, numbered, take_rows
 from dissensus.readers.tables.structure import (
     ASSIGNMENT,
@@ -92,11 +92,6 @@ def find_roles(rows: Rows, options: Layout) -> tuple[Rows, ColumnRoles]:
     taken: set[str | None] = {*options.named, *answer}
     annotator = options.annotator or first_named("annotator", rows, taken)
     item = options.item or _item_named(rows, {*taken, annotator})
-    if options.annotator is None and annotator is not None and item is not None:
-        items = rows.columns[item]  # an author is a function of the item
-        annotator = first_named(
-            "annotator", rows, {*taken, item}, lambda one: not is_function(one, items, FEW)
-        )
     if item is not None:
         rows = _with_items(rows, item, answer)
     shown = shown_columns(rows, options, item, {*taken, annotator, item})
