@@ -210,9 +210,8 @@ def _key(rows: Rows, options: Layout, named: ColumnRoles) -> Key | None:
         return rows.columns[name].is_bytes or not rows.columns[name].is_filled
 
     whole = [name for name in shown.values() if rows.columns[name].is_filled]
-    if item is not None and options.item is None:
-        numbers_answers = rows.columns[item].is_unique and annotator is not None and not answer
-        item = None if cannot_name(item) or numbers_answers else item
+    if item is not None and options.item is None and cannot_name(item):
+        item = None
     if item is None:  # the content that says what the others are; a name rather than a text
         cells = {name: rows.columns[name] for name in whole if not rows.columns[name].is_bytes}
         of_all = [*cells.values()]
@@ -220,9 +219,6 @@ def _key(rows: Rows, options: Layout, named: ColumnRoles) -> Key | None:
         several = options.text is not None and len(whole) > 1
         item = min([] if several else names, key=lambda n: cells[n].is_text, default=None)
     if any(cannot_name(name) for name in (item, annotator) if name is not None):
-        return None
-    blank_texts = bool(shown) and not whole and item is None
-    if answer and annotator is None and (candidates("count", rows, answer) or blank_texts):
         return None
     questions = candidates("question", rows, {*answer, item, annotator})
     if options.question is not None or any(len(rows.columns[n].values) > 1 for n in questions):
