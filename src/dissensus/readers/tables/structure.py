@@ -315,8 +315,6 @@ def _of_neither(rows: Rows, name: str, groups: dict[str, Column], n_filled: int)
     column = rows.columns[name]
     n_values, numbers = len(column.values), column.numbers()
     values = column.values.slice(0, LOOKED_AT).to_pylist()
-    if values[0].startswith(("{", '["{', "[{")):
-        return Explanation(UNCLEAR, "objects")
     if name in rows.sets:
         return _answer(n_values, "different set")
     if n_values == 1 and ticks_of(column) is None:
