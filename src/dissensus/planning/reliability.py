@@ -14,11 +14,13 @@ from dissensus.agreement.estimates import or_none
 from dissensus.annotations import Annotations
 from dissensus.conversion import annotations_of
 from dissensus.errors import DataError, counted
+from dissensus.names import Names
 from dissensus.planning.item_model import ItemModel, labels_of, value_counts
 from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal
 
 ANSWERS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 30, 40, 50)  # per item, of a plan
 DRAWS = 160_000  # imagined items of all kinds, 100 to 400 of each
+IMAGINED = 10_000  # items, for alpha
 DIRECTIONS = (1, 5, 20)  # answers, for which intervals are searched
 SHUFFLED = 20_000  # items of which answers are drawn, each 20 times at most
 TARGETS = {  # what they are, and of which scales
@@ -183,27 +185,20 @@ def _curves(
     """For each number of answers: stable and repeated labels, and how certain alpha is."""
     truth = labels_of(model.kinds, model.ordered)
     draws = min(max(DRAWS // len(model.kinds), 100), 400)
-    drawn, label = {}, {}
+    label = {}
     for r in ANSWERS:
         counts = generator.multinomial(r, model.kinds[:, None], (len(model.kinds), draws))
         labels = labels_of(counts.reshape(-1, counts.shape[2]), model.ordered)
-        drawn[r], label[r] = counts, labels.reshape(counts.shape).mean(axis=1)
+        label[r] = labels.reshape(counts.shape).mean(axis=1)
     stable = {r: (one * truth).sum(axis=1) for r, one in label.items()}
     has_labels = not isinstance(annotations.scale, Interval)
     shares = model.compatible(np.array([stable[r] for r in DIRECTIONS if has_labels]))
-    n_given = np.count_nonzero(model.counts.any(axis=0))
-    distance = None
-    if n_given > 1 and not isinstance(annotations.scale, MultiLabel):
-        distance = _distance(model, annotations)
-    for r, counts in drawn.items():
+    for r in ANSWERS:
         again = (label[r] ** 2).sum(axis=1)
         if r > 1:  # the same draws would agree with themselves
             again -= (label[r] - label[r] ** 2).sum(axis=1) / (draws - 1)
         both = [_estimated(shares @ one) if has_labels else UNKNOWN for one in (stable[r], again)]
-        within = math.nan
-        if distance is not None and r > 1:
-            within = _within(counts / r, model.share, distance, r) / math.sqrt(n_items)
-        yield r, both[0], both[1], within
+        yield r, both[0], both[1], _alpha_within(model, annotations, r, n_items, generator)
 
 
 def _estimated(values: np.ndarray) -> Estimated:
@@ -211,35 +206,28 @@ def _estimated(values: np.ndarray) -> Estimated:
     return float(values[0]), float(values.min()), float(values.max())
 
 
-def _distance(model: ItemModel, annotations: Annotations) -> np.ndarray:
-    """How far apart values are to alpha, (n_values, n_values)."""
-    n = model.kinds.shape[1]
-    if isinstance(annotations.scale, Nominal):
-        own = annotations.scale.distance
-        return 1.0 - np.eye(n) if own is None or len(own) != n else own
-    share = model.share @ model.kinds
-    place = share.cumsum() - share / 2  # of ordinal levels: middle ranks
-    if isinstance(annotations.scale, Interval) and model.positions is not None:
-        place = model.positions
-    return np.asarray((place[:, None] - place) ** 2)
-
-
-def _within(answers: np.ndarray, share: np.ndarray, distance: np.ndarray, r: int) -> float:
-    """Half the width of alpha's interval, for one item: by the influence of each item on it.
-
-    Args:
-        answers: shares of values of imagined items, (n_kinds, draws, n_values).
-    """
-    apart = (answers @ distance * answers).sum(axis=2) * r / (r - 1)
-    usual = share @ answers.mean(axis=1)
-    expected = usual @ distance @ usual
-    if not expected > 0:
+def _alpha_within(
+    model: ItemModel, annotations: Annotations, r: int, n_items: int, generator: np.random.Generator
+) -> float:
+    """Half the width of alpha's interval over so many items with r answers each."""
+    scale, n_values = annotations.scale, model.kinds.shape[1]
+    n_given = np.count_nonzero(model.counts.any(axis=0))
+    if r < 2 or n_given < 2 or isinstance(scale, MultiLabel):
         return math.nan
-    observed = float(share @ apart.mean(axis=1))
-    tilt = 2 * (answers @ (distance @ usual) - expected)
-    influence = -(apart - observed) / expected + observed / expected**2 * tilt
-    z = 1.96
-    return z * math.sqrt(float(share @ (influence**2).mean(axis=1)))
+    kind = generator.choice(len(model.share), IMAGINED, p=model.share)
+    counts = generator.multinomial(r, model.kinds[kind])
+    item, answer = np.nonzero(counts)
+    values: Any = answer
+    if isinstance(scale, Interval) and model.positions is not None:
+        values = model.positions[answer]
+    elif scale.n_columns != n_values:  # rare values, or levels, are taken together
+        of_kind = Ordinal if isinstance(scale, Ordinal) else Nominal
+        scale = of_kind(tuple(map(str, range(n_values))))
+    imagined = Annotations.from_arrays(
+        item, None, values, scale, items=Names.range(IMAGINED), count=counts[item, answer]
+    )
+    low, high = interval("krippendorff-alpha", imagined)
+    return (high - low) / 2 * math.sqrt(IMAGINED / n_items)
 
 
 def _alpha(annotations: Annotations) -> Estimated:
