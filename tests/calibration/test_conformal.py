@@ -123,12 +123,12 @@ def test_each_value_of_a_set_is_covered() -> None:
 
     calibration, others = crowd_of_sets(), crowd_of_sets()
     for at in range(2):
-        prediction, answers = (of_value(one, scale, at) for one in calibration)
+        prediction, answers = (of_value(one, at) for one in calibration)
         np.testing.assert_array_equal(
             prediction.distribution[:, 1], calibration[0].distribution[:, at]
         )
         sets = Conformal(0.8).fit(prediction, answers)
-        prediction, answers = (of_value(one, scale, at) for one in others)
+        prediction, answers = (of_value(one, at) for one in others)
         rows = sets.sets(prediction)[answers.item, answers.answer]
         assert rows.mean() == pytest.approx(0.8, abs=0.04)
 

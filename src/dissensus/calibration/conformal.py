@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from dissensus.annotations import Annotations
 from dissensus.errors import DataError
-from dissensus.metrics.metric import common_items, common_pairs
+from dissensus.metrics.metric import common_items, common_pairs, two_sided
 from dissensus.prediction import Prediction
-from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale
+from dissensus.scales import Interval, MultiLabel, Nominal, Ordinal, Scale, has_value
 
 Of = Literal["answer", "annotator", "consensus", "distribution"]
 CHOSEN = Nominal(("no", "yes"))  # whether a value is in a set
@@ -180,21 +180,16 @@ class Conformal:
         return quantile(scale, shares, tail), quantile(scale, shares, 1 - tail)
 
 
-def of_value(one: Any, scale: MultiLabel, at: int) -> Any:
-    """A prediction of sets, or answers, as "no" or "yes" to one value of the scale."""
-
-    def chosen(sets: np.ndarray) -> np.ndarray:
-        return scale.one_hot(sets)[:, at].astype(np.int32)
-
-    def both(shares: np.ndarray) -> np.ndarray:
-        return np.stack([1 - shares[:, at], shares[:, at]], axis=1)
-
+def of_value(one: Any, at: int) -> Any:
+    """A prediction of sets, or answers, as "no" or "yes" to one value of their scale."""
     if isinstance(one, Annotations):
-        return replace(one, scale=CHOSEN, answer=chosen(one.answer))
+        return replace(one, scale=CHOSEN, answer=has_value(one.answer, at).astype(np.int32))
     pairs = one.by_annotator
     if pairs is not None and pairs.distribution is not None:
-        pairs = replace(pairs, value=chosen(pairs.value), distribution=both(pairs.distribution))
-    return Prediction(CHOSEN, one.items, both(one.distribution), chosen(one.consensus), pairs)
+        chosen = has_value(pairs.value, at).astype(np.int32)
+        pairs = replace(pairs, value=chosen, distribution=two_sided(pairs.distribution)[:, at])
+    chosen = has_value(one.consensus, at).astype(np.int32)
+    return Prediction(CHOSEN, one.items, two_sided(one.distribution)[:, at], chosen, pairs)
 
 
 def coverage_notes(sets: Conformal, prediction: Prediction, answers: Annotations) -> list[str]:

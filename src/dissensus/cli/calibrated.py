@@ -51,8 +51,7 @@ def set_columns(
             kinds = kinds[:2]
         if isinstance(scale, MultiLabel):
             parts = {
-                value: [of_value(one, scale, at) for one in each]
-                for at, value in enumerate(scale.values)
+                value: [of_value(one, at) for one in each] for at, value in enumerate(scale.values)
             }
         for value, (wanted, own, answers) in parts.items():
             for of in kinds if by == "item" else ("annotator",):
