@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -36,26 +36,15 @@ class Recited(Method):
     table: Any = None
     name: ClassVar[str] = "recited"
     individual: ClassVar[bool] = True
-    calls_: int = field(init=False, repr=False, default=0)
 
     def learn_from(self, corpus: Corpus, validation: Corpus | None) -> None: ...
-
-    def fit(self, *given: Any, **named: Any) -> Self:
-        return super().fit(*given, **named)
 
     def predict_pairs(
         self, corpus: Corpus, item: np.ndarray, annotator: np.ndarray
     ) -> dict[str, Answers]:
-        answers = {}
-        self.calls_ += 1
-        for question, scale in self.learned_.questions.items():
-            value = self.table[item, annotator]
-            shares = Annotations.from_arrays(
-                np.arange(len(value)), np.zeros(len(value), int), value, scale,
-                items=Names.range(len(value)), annotators=Names(["x"]),
-            ).distribution()  # fmt: skip
-            answers[question] = Answers(shares, value)
-        return answers
+        value = self.table[item, annotator]
+        scales = self.learned_.questions
+        return {q: Answers(scale.one_hot(value) * 1.0, value) for q, scale in scales.items()}
 
     def weights(self) -> dict[str, np.ndarray]:
         return {}
