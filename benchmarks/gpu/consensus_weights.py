@@ -9,7 +9,7 @@ labels. The mean of `annotator-heads` weights annotators by the squared log-odds
 as Dawid and Skene find it in the training part, with five answers of the average annotator added.
 The weights of three methods are the best ones, on a grid of tenths, on the two other folds: by the
 accuracy against all their gold labels or 100 of them (mean of 20 draws), or by that of annotators'
-answers.
+answers. `geo-f` is a further method, in place of one of them or as a fourth.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from keeping import keep, kept  # noqa: E402
 NAME = "consensus_weights"
 CROWDS = ("labelme", "pos-tweets", "rte", *SIMULATED)
 MEMBERS = ("annotator-heads", "annot-mix", "joint-em")
+FURTHER = "geo-f"
 GRID = np.array([w for w in itertools.product(range(11), repeat=3) if sum(w) == 10]) / 10
 ADDED, FEW, DRAWS = 5, 100, 20
 
@@ -84,6 +85,7 @@ def accuracies(out: Path, name: str) -> dict[str, float]:
         label, given = test.gold[question].to(test[question].scale), test[question]
         of_members = [arrays(out, name, member, fold) for member in MEMBERS]
         every = np.stack([of_member["every"] for of_member in of_members])
+        further = arrays(out, name, FURTHER, fold)["every"]
         means = np.einsum("wm,mik->wik", GRID, every).argmax(axis=2)
         gold.append(means[:, label.item] == label.answer)
         answers.append(means[:, given.item] == given.answer)
@@ -93,6 +95,9 @@ def accuracies(out: Path, name: str) -> dict[str, float]:
             "annotator-heads, by accuracy": by_accuracy,
             "mean of three": every.mean(axis=0),
             "mean of three, heads by accuracy": by_accuracy + every[1:].sum(axis=0),
+            FURTHER: further,
+            f"mean of three, {FURTHER} for joint-em": every[:2].sum(axis=0) + further,
+            f"mean of four, with {FURTHER}": every.sum(axis=0) + further,
         }.items():
             scores.setdefault(way, []).append(mass[label.item].argmax(axis=1) == label.answer)
     for fold in range(FOLDS):

@@ -94,6 +94,11 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {  # name -> method and setting
     "mix-linear": ("annot-mix", {"hidden": (), "training.weight_decay": 0.1}),
     "single": ("single", {}),
     "method-ensemble": ("method-ensemble", {}),
+    "ensemble-geo": ("method-ensemble", {"members": "annot-mix+annotator-heads+geo-f"}),
+    "ensemble-geo-logistic": (
+        "method-ensemble",
+        {"members": "annot-mix+annotator-heads+geo-f+annotator-logistic"},
+    ),
 }
 BASELINES = ("annotator-logistic", "logistic", "logistic-votes")
 TOGETHER = (  # whose predicted distributions of the truth are averaged, where there is one

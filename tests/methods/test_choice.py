@@ -43,7 +43,7 @@ def test_the_choice_depends_on_the_metric(
     corpus: Corpus, metric: str, method: str, settings: tuple[str, ...]
 ) -> None:
     assert chosen_method(corpus, metric=metric)[:2] == (method, settings)
-    assert chosen_method(confused_crowd()[0], one_network=True).method == "annot-mix"
+    assert chosen_method(confused_crowd()[0], one_network=True).method == "geo-f"
 
 
 def test_of_more_than_three_questions_the_one_with_most_answers_is_learned() -> None:

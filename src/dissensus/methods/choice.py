@@ -53,7 +53,7 @@ def chosen_method(
             return Choice("annotator-heads", ("loss=ccc",), f"its loss is what {metric} scores")
     true = kinds <= {"nominal", "ordinal"} and all(has_truth(corpus, name) for name in answers)
     if true and (metric is None or metric.endswith(GOLD)):
-        method = "annot-mix" if one_network else "method-ensemble"
+        method = "geo-f" if one_network else "method-ensemble"
         return Choice(method, (), "gold labels are more than the majority")
     return Choice("annotator-heads", (), "the annotators are known")
 

@@ -29,8 +29,8 @@ LEARNED = {  # what they learn from -> methods, from the fastest to the slowest
     "each annotator's answers, with attention": ("annotator-queries",),
 }
 OF_TRUTH = {  # with gold labels
-    "a truth and how annotators err": ("joint-em", "annot-mix"),
-    "their mean with models of each annotator": ("method-ensemble",),
+    "a truth and how annotators err": ("geo-f", "annot-mix"),
+    "the mean of such methods and of models of each annotator": ("method-ensemble",),
 }
 FASTEST = "single"  # of those that are trained
 MOST_NAMED = 3  # columns that a message names
