@@ -97,6 +97,7 @@ HOSTILE: dict[str, tuple[Callable[[Path], None], str]] = {
     "far.xlsx": (far_cell, "a table of more than 50 MB; is a cell far away"),
     "all.ods": (ods("1048576", "16384"), "Cell limit exceeded"),
     "long.ods": (ods("9" * 23, "1"), "number too large"),
+    "survey.ods": (ods("3", "16384"), "16,384 columns, more than 10,000"),
     "wide.ods": (ods("30000", "1000"), "a table of more than 50 MB"),
     "texts.arrow": (arrow(text_views), "unpacks to 6,0"),
     "lists.arrow": (arrow(list_views), "unpacks to 16,0"),

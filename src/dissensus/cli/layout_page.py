@@ -130,7 +130,7 @@ def in_words(corpus: Corpus) -> list[str]:
         each = answers.n_answers / max(len(set(answers.item.tolist())), 1)
         lines.append(
             f"{question} ({answers.scale.kind}{named}); {counted(answers.n_answers, 'answer')}, "
-            f"{each:.3g} for each item"
+            f"{round(each, 1):,g} for each item"
         )
         examples = []
         for row, value in enumerate(answers.answers()[:3]):

@@ -18,6 +18,7 @@ from dissensus.corpus import Corpus
 from dissensus.errors import DataError, counted, listed
 from dissensus.readers.delimited import delimited_cells, delimited_rows
 from dissensus.readers.exports.responses import are_free, check_known, table
+from dissensus.readers.files import check_width
 from dissensus.readers.layout import Layout, layouts_taken
 from dissensus.readers.recognition import GRID_COLUMN, TIMESTAMPS, check_options
 from dissensus.readers.tables.column_names import plain
@@ -63,6 +64,7 @@ def survey_corpus(
     path: Path, header: Sequence[str], cells: Sequence[Row], options: Layout
 ) -> Corpus:
     """Read a survey; options may name the participants' column and the questions."""
+    check_width(len(header), path)
     check_options(path, options, "a survey", ("annotator", "answer"))
     wording: Row = [None] * len(header)  # what Qualtrics asked, above import ids
     rows = list(cells)
@@ -118,7 +120,8 @@ def _columns(header: Sequence[str], rows: Sequence[Row], wording: Row) -> dict[i
 
 def _refuse_second_names(path: Path, header: Sequence[str], rows: Sequence[Row]) -> None:
     """Refuse names that are repeated above other names, such as a question over annotators."""
-    columns = [at for at, name in enumerate(header) if name and header.count(name) > 1]
+    times = Counter(header)
+    columns = [at for at, name in enumerate(header) if name and times[name] > 1]
     first, *below = ([row[at] for at in columns] for row in rows)
     again = {cell for row in below for cell in row}
     if len(below) > 1 < len(columns) == len({*first} - {None, *again}):
@@ -169,10 +172,11 @@ def _corpus(
 ) -> Corpus:
     """The corpus of a table with a row per participant and a column `question [item]` for each."""
     named = {at: f"{question} [{item}]" for at, (question, item) in columns.items()}
-    participant = _participants(header, rows, options)
+    participant, names = _participants(header, rows, options), {*named.values()}
     for at, name in enumerate(header):  # of several columns with the same name the first
-        if name and name not in named.values() and (at == participant or any(r[at] for r in rows)):
+        if name and name not in names and (at == participant or any(r[at] for r in rows)):
             named.setdefault(at, name)
+            names.add(name)
     table_of = {name: [row[at] for row in rows] for at, name in sorted(named.items())}
     annotator = free_name("participant", named.values())
     if participant is None:

@@ -65,7 +65,7 @@ def _is_below(rows: Rows, row: int) -> bool:
     filled = [place for place, column in enumerate(columns) if column.codes[row] >= 0]
     body = slice(min(row, max(1, rows.n_rows - MOST_TOTALS)))
     full = [bool((column.codes[body] >= 0).all()) for column in columns]
-    if not filled or not any(full[place] for place in range(len(full)) if place not in filled):
+    if not filled or not any(np.delete(full, filled)):
         return False
     if columns[filled[0]][row].strip().rstrip(":").casefold() in TOTALS:
         return True

@@ -211,7 +211,8 @@ def _item_roles(
     shown = shown_columns(rows, layout, item, taken)
     why_content = BY_NAME
     if not shown and layout.text is None:  # a text for each item, whatever it is called
-        free = {n: one for n, one in rows.columns.items() if n not in {*taken, *rows.sets}}
+        others = {*taken, *rows.sets}
+        free = {n: one for n, one in rows.columns.items() if n not in others}
         texts = [n for n, one in free.items() if one.is_text and 2 * len(one.values) > len(one)]
         shown = {"text": texts[0]} if len(texts) == 1 else {name: name for name in texts}
         why_content = "a text for each item"
