@@ -189,6 +189,20 @@ def table_lines(rows: list[dict[str, Any]]) -> Iterator[str]:
             yield f"| {name}, `{method}`, {way} | {' | '.join(cells)} |"
 
 
+def short_lines(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """The same with 5 and 20 answers only, a line for each corpus and method."""
+    ways = [("mean", 0), ("attributes", 0), *product(("nearest", "enrol"), (5, 20))]
+    names = [f"{way}, {size} answers" if size else way for way, size in ways]
+    yield f"| corpus | method | {' | '.join(names)} |"
+    yield "|---|---" + "|--:" * len(ways) + "|"
+    for name, method in dict.fromkeys((row["corpus"], row["method"]) for row in rows):
+        of_method = [r for r in rows if (r["corpus"], r["method"]) == (name, method)]
+        usual = {r["seed"]: r for r in of_method if r["predicted"] == "mean"}
+        here = [[r for r in of_method if (r["predicted"], r["answers"]) == way] for way in ways]
+        cells = [_cell(each, usual) if len(each) == len(usual) else "" for each in here]
+        yield f"| {name.rpartition('/')[2]} | `{method}` | {' | '.join(cells)} |"
+
+
 def _cell(rows: list[dict[str, Any]], usual: dict[int, dict[str, Any]]) -> str:
     metric = ACCURACY if ACCURACY in rows[0] else ERROR
     of_newcomers = [np.concatenate([row[name] for row in rows]) for name in (LOSS, metric)]

@@ -13,7 +13,7 @@ import vl_convert
 
 ROOT = Path(__file__).parent.parent
 BENCHMARKS = ROOT / "benchmarks"
-BLOCK = re.compile(r"(<!-- (figures|defaults|speed) -->\n).*?(<!-- end -->)", re.DOTALL)
+BLOCK = re.compile(r"(<!-- (figures|defaults|speed|newcomers) -->\n).*?(<!-- end -->)", re.DOTALL)
 PAGES = (ROOT / "README.md", ROOT / "docs" / "which.md", ROOT / "docs" / "speed.md")
 PLOT = ROOT / "docs" / "pictures" / "cost.svg"
 
@@ -112,6 +112,12 @@ def defaults() -> str:
     return "\n".join([head, "|---|---|---|--:|---|--:|--:|", *lines, "", closing, ""])
 
 
+def newcomers() -> str:
+    """How well newcomers are predicted, by corpus and method."""
+    script = runpy.run_path(str(BENCHMARKS / "newcomers.py"))
+    return "\n".join([*script["short_lines"](kept("newcomers")["rows"]), ""])
+
+
 def costs() -> list[dict[str, Any]]:
     """Seconds and megabytes by task, program and number of answers."""
     rows = []
@@ -190,7 +196,7 @@ def plot(rows: Iterable[dict[str, Any]]) -> str:
 
 def updated(text: str) -> str:
     """A page with what was measured last."""
-    blocks = {"figures": figures, "defaults": defaults, "speed": speed}
+    blocks = {"figures": figures, "defaults": defaults, "speed": speed, "newcomers": newcomers}
     return BLOCK.sub(lambda block: f"{block[1]}{blocks[block[2]]()}{block[3]}", text)
 
 
