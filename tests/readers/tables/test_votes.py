@@ -198,6 +198,9 @@ def test_percentages_are_asked_about(write: Write, whole: int) -> None:
     assert ("if they are counts of answers" in refusal.value.ways) == (whole != 1)
     corpus = read(path, layout=refusal.value.ways["if 'class' is the answer"])
     assert corpus["class"].n_answers == len(counts)
+    numbered = {"id": columns["id"]} | {str(at): shares[:, at].tolist() for at in range(3)}
+    with pytest.raises(UnclearError, match="the sum is the same in every row"):
+        read(write(text_of(numbered)))
 
 
 def test_a_sum_with_a_mistake(write: Write) -> None:

@@ -44,12 +44,18 @@ class Votes:
 
 
 def propose_votes(rows: Rows, layout: Layout) -> Layout | None:
-    """A layout of counts; None if this is not a vote table."""
+    """A layout of counts; None if this is not a vote table. Shares are asked about."""
     numbers = numbers_of(rows, layout)
     if not 1 < len(numbers) <= MOST_COUNTS:
         return None
-    counts = _counts(numbers)
-    return Layout(format="votes", answer=tuple(counts)) if counts else None
+    if counts := _counts(numbers):
+        return Layout(format="votes", answer=tuple(counts))
+    shares = _constant(numbers)
+    cells = _cells(numbers, shares)
+    boxes = shares and cells.max() <= 1 and (cells % 1 == 0).all()  # one of which is ticked
+    if shares and not boxes and round(float(np.median(cells.sum(axis=1)))) in ROUNDED:
+        raise _unclear(rows, "the sum is the same in every row of", shares)
+    return None
 
 
 def votes_of(rows: Rows, layout: Layout) -> Votes:
@@ -176,17 +182,18 @@ def _counts(numbers: Numbers) -> list[str]:
 
 
 def ask_about_sums(rows: Rows, layout: Layout) -> None:
-    """Refuse columns with the same sum in every row, or whose sum is another one: percentages, or
-    counts if no name says so."""
+    """Refuse columns whose sum is another one, if no name says whether they are counts."""
     numbers = numbers_of(rows, layout)
-    many = not 1 < len(numbers) <= MOST_COUNTS or rows.n_rows < FEW_ROWS
-    if many or first_named("annotator", rows) is not None:
-        return
     whole = {name: one for name, one in numbers.items() if (one % 1 == 0).all()}
-    total, counts = _summed(whole, named=False)
-    counts = counts or _constant(numbers)
-    if not counts or _cells(numbers, counts).max() <= 1 and {*counts} <= whole.keys():
-        return  # boxes, one of which is ticked
+    many = len(whole) > MOST_COUNTS or rows.n_rows < FEW_ROWS
+    if not many and first_named("annotator", rows) is None:
+        name, counts = _summed(whole, named=False)
+        if counts:
+            raise _unclear(rows, f"{name!r} is the sum of", counts)
+
+
+def _unclear(rows: Rows, what: str, counts: Sequence[str]) -> UnclearError:
+    """The error for columns that may be counts, with the layout of each way to read them."""
     answer = answer_named(rows, counts)
     ways = {f"if {answer!r} is the answer": Layout(answer=(answer,))} if answer else {}
     ways |= {
@@ -194,8 +201,7 @@ def ask_about_sums(rows: Rows, layout: Layout) -> None:
         "if each is an annotator": Layout(annotators=tuple(counts)),
         "if each is a question": Layout(answer=tuple(counts)),
     }
-    what = f"{total!r} is the sum of" if total else "the sum is the same in every row of"
-    raise UnclearError.of(f"{rows.path}: {what} {listed(counts)}", rows.path, ways)
+    return UnclearError.of(f"{rows.path}: {what} {listed(counts)}", rows.path, ways)
 
 
 def _counted_values(counts: Sequence[str], known: Iterable[str]) -> tuple[str, ...]:
