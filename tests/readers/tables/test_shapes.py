@@ -94,6 +94,12 @@ def test_a_shape(write: Write, shape: str) -> None:
     assert sorted(corpus.questions) == questions
 
 
+def test_the_number_of_a_trial_is_no_item(write: Write) -> None:
+    rows = [[row[0], row[2], row[4]] for row in trials()]
+    with pytest.raises(DataError, match="one may only number the rows of the other"):
+        read(write(lines("participant,trial,response", rows)))
+
+
 def test_further_lists_of_answers_are_named(write: Write) -> None:
     records = [
         {"id": n, **{f"{who}_annotations": [{"annotator": f"{who}{k}", "label": (n + k) % 2}

@@ -24,6 +24,7 @@ from dissensus.readers.layout import Layout
 from dissensus.readers.tables.answer_cells import separator_name, separator_of, split_cell, ticks_of
 from dissensus.readers.tables.column_names import is_about_answers, words_of
 from dissensus.readers.tables.dependence import (
+    ENOUGH,
     FEW,
     TOLERATED,
     exceptions,
@@ -124,14 +125,15 @@ def find_key(
         pairs = _unique_pairs(rows, [*itertools.combinations(free, 2)], EXPECTED)
         return _unclear_key(pairs, "no name says which is which") if pairs else None
     pairs = _unique_pairs(rows, [(name, known) for name in free], EXPECTED_OF_NAMED)
-    names = [name for name, _ in pairs]
+    clear = [name for name, _ in pairs if not _is_numbering(rows, name, known)]
     if item is not None:
-        return _anonymous_key(item, names) if names else None
-    if len(names) == 1:
-        return _explained(rows, names, known, taken, f"pairs with {known!r} are unique")
-    if not names and (parts := _parts(rows, (), known, free)):
+        return _anonymous_key(item, clear) if clear else None
+    if len(clear) == 1:
+        return _explained(rows, clear, known, taken, f"pairs with {known!r} are unique")
+    if not pairs and (parts := _parts(rows, (), known, free)):
         return _explained(rows, parts, known, taken, f"together with {known!r} they are unique")
-    return _unclear_key(pairs, "other columns may be, too") if pairs else None
+    why = "other columns may be, too" if clear else "one may only number the rows of the other"
+    return _unclear_key(pairs, why) if pairs else None
 
 
 def _anonymous_key(item: str, names: list[str]) -> Key:
@@ -243,6 +245,20 @@ def _unique_pairs(rows: Rows, every: list[Pair], least: float) -> list[Pair]:
         return False  # a finer one may only number its rows, as sessions do
 
     return [pair for pair in pairs if not (is_coarse(*pair) or is_coarse(*pair[::-1]))]
+
+
+def _is_numbering(rows: Rows, name: str, other: str) -> bool:
+    """Whether a column may only number the rows of each cell of another one, from 0 or from 1: no
+    further column goes with it."""
+    column, groups, numbers = rows.columns[name], rows.columns[other], rows.columns[name].numbers()
+    if numbers is None or numbers.min() not in (0, 1) or (numbers % 1 != 0).any():
+        return False
+    largest = np.zeros(len(groups.values))
+    np.maximum.at(largest, groups.codes, numbers - numbers.min() + 1)
+    further = (c for n, c in rows.columns.items() if n not in (name, other) and not c.is_bytes)
+    return bool((largest <= np.bincount(groups.codes)).all()) and not any(
+        is_function(c, column, ENOUGH) and not is_function(c, groups) for c in further
+    )
 
 
 # ---- items of several columns ----
