@@ -394,3 +394,12 @@ def test_sets_in_a_table_whose_items_have_no_name(write: Write) -> None:
     corpus = read(write(",ann_1,ann_2\nx,1,0\ny,1,1\n"), repeats="set")
     assert list(corpus.items) == ["x", "y"]
     assert [answer for *_, answer in rows_of(corpus)] == [("1",), ("0",), ("1",), ("1",)]
+
+
+def test_a_text_next_to_numbered_columns_is_no_column_of_answers(write: Write) -> None:
+    rows = [f"text {n},{','.join(str(n * k % 37 / 4) for k in range(1, 6))}" for n in range(20)]
+    path = write("\n".join(["text,1,2,3,4,5", *rows]))
+    with pytest.raises(DataError, match="no column of answers recognised"):
+        read(path)
+    corpus = read(path, annotator="text", answer="{item}")
+    assert (corpus.n_items, corpus.n_annotators) == (5, 20)

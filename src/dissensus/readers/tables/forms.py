@@ -89,9 +89,10 @@ def _columns_with_parts(rows: Rows, layout: Layout) -> dict[str, Parts]:
         wide = layout.annotators is not None or layout.format == "wide"
         return columns_of_annotators(rows, layout) if wide else {}
     columns: dict[str, Parts] = {}
+    free = [name for name in rows.columns if name not in (layout.item, layout.annotator)]
     for pattern in answers or ("{annotator}",):  # the question is called Score in Score{k}
         question = _stem(pattern) or "answer"
-        for name, parts in matching(pattern, rows.columns, rows.path).items():
+        for name, parts in matching(pattern, free, rows.path).items():
             if layout.annotators is None or parts.get("annotator") in layout.annotators:
                 columns[name] = {"question": question, **parts}
     if not columns:

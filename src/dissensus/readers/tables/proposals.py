@@ -49,7 +49,7 @@ from dissensus.readers.tables.column_names import (
     plain,
     words_of,
 )  # fmt: skip
-from dissensus.readers.tables.rows import Rows
+from dissensus.readers.tables.rows import FEW_VALUES, Rows
 from dissensus.readers.tables.vote_columns import ask_about_sums, may_be_counts, propose_votes
 from dissensus.scales import as_numbers
 
@@ -185,8 +185,9 @@ def propose_annotators(rows: Rows, layout: Layout) -> Layout | None:
     numbers = [str(number) for number in range(len(likely) + 1)]
     if list(rows.columns) in (numbers[:-1], numbers[1:]) and gaps < 2 and len(likely) < MANY:
         return None  # "0,1,2" may be the header of a long table without column names
-    fits = all(rows.columns[name].is_like_a_scale for name in likely)
-    return Layout(annotators=tuple(likely)) if fits else None
+    n_cells = sum(int((rows.columns[name].codes >= 0).sum()) for name in likely)
+    is_scale = len(_words(rows, likely)) <= max(FEW_VALUES, n_cells // 10)
+    return Layout(annotators=tuple(likely)) if is_scale else None
 
 
 def _check_pair(rows: Rows, names: Sequence[str]) -> None:
@@ -362,7 +363,7 @@ def _ways_to_read(
     elif person is None and may_be_counts(rows, alike):
         ways["if they are counts of answers"] = Layout(format="votes", answer=alike)
     elif first is not None:
-        stems = families(alike)[-1]
+        stems = {pattern: of for pattern, of in families(alike)[-1].items() if pattern != "{}"}
         stem = max(stems, key=lambda pattern: len(stems[pattern]), default="")
         items = Layout(item=COLUMN, annotator=first, answer=alike)
         if len(stems.get(stem, ())) >= FEWEST_OF_STEM:  # RA01_01, RA01_02, ..., not age
