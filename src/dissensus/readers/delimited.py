@@ -217,9 +217,10 @@ def _rows(text: _Text) -> Rows:
 def _as_laid_out(text: _Text, layout: Layout) -> _Text:
     """The text with one line of names above its rows, whatever the file has."""
     text = replace(text, given_delimiter=layout.delimiter, quotes=layout.quotes)
-    text = _with_row_names(_without_comments(text, layout))
+    text = _without_comments(text, layout)
     if layout.header is None and not layout.skip:
         text = _without_title(text)
+    text = _with_row_names(text)
     if layout.delimiter == " " and layout.columns:  # the first of several may contain spaces
         parts = (line.rsplit(b" ", len(layout.columns) - 1) for line in text.start.split(b"\n"))
         text = replace(text.with_data(b"\n".join(map(UNIT.join, parts))), given_delimiter="\x1f")
