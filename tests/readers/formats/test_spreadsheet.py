@@ -35,10 +35,14 @@ def test_a_column_per_annotator_below_a_title(tmp_path: Path) -> None:
         ["t1", 1, 2],
         ["t2", 2, 2],
         ["t3", 1, 1],
+        [],
+        ["made by ann"],
     ]
     corpus = read(book(tmp_path, {"Sheet1": rows, "empty": []}))
     assert rows_of(corpus, "answer")[:2] == [("t1", "ann_1", "1"), ("t1", "ann_2", "2")]
     assert "labels.xlsx: Sheet1: the column names are in row 3" in corpus.notes
+    assert "labels.xlsx: Sheet1: 1 row of remarks below the table left out" in corpus.notes
+    assert corpus.n_items == 3
 
 
 def test_a_sheet_per_annotator(tmp_path: Path) -> None:

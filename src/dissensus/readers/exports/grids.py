@@ -47,6 +47,7 @@ class Grid:
     cells: list[Cells]  # as wide as the header
     numbers: list[int]  # of the row of names, and of those of `cells`
     above: int = 0  # rows before the column names
+    remarks: int = 0  # rows with one cell, below a blank row at the end, that are left out
 
     @property
     def columns(self) -> frozenset[str]:
@@ -82,6 +83,11 @@ def grid(
     filled = {n: row for n, row in enumerate(rows, start=1) if any(row) and n > layout.skip}
     if not filled:
         return None
+    full = {number: sum(map(bool, row)) for number, row in filled.items()}
+    last = max((number for number, size in full.items() if size > 1), default=0)
+    has_remarks = sorted(full.values())[len(full) // 2] > 2 and last + 1 not in full
+    remarks = sum(number > last for number in full) if has_remarks and layout.header != 0 else 0
+    filled = dict([*filled.items()][: len(filled) - remarks])
     width, numbers = max(map(len, filled.values())), list(filled)
     padded = [[*row, *[None] * (width - len(row))] for row in filled.values()]
     names: Cells = [None] * width
@@ -99,7 +105,7 @@ def grid(
         if len(header) != len(kept):
             raise DataError(f"{name}: {len(kept)} columns, but {len(header)} names")
     cells = [[row[at] for at in kept] for row in below]
-    return Grid(name, header, cells, [0, *numbers][start + 1 :], max(start, 0))
+    return Grid(name, header, cells, [0, *numbers][start + 1 :], max(start, 0), remarks)
 
 
 def _header_row(rows: list[Cells]) -> int:
@@ -256,6 +262,9 @@ class _Tables:
     def single(self, one: Grid) -> tuple[Corpus, list[str]]:
         """The corpus in a table, and notes about it."""
         above = [f"{one.name}: the column names are in row {one.numbers[0]}"] if one.above else []
+        if one.remarks:
+            rows = counted(one.remarks, "row")
+            above.append(f"{one.name}: {rows} of remarks below the table left out")
         stated = self.options.has_patterns or self.options.format is not None
         if not stated and not one.above and is_survey(one.header):
             return survey_corpus(self.path, one.header, one.cells, self.options), above
