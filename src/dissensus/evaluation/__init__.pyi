@@ -32,7 +32,6 @@ from .group_scores import GroupEvaluation as GroupEvaluation
 from .group_scores import GroupScores as GroupScores
 from .group_scores import evaluate_groups as evaluate_groups
 from .group_scores import worst_group as worst_group
-from .interval_plot import intervals as intervals
 from .judge import InPlaceOf as InPlaceOf
 from .judge import Judgement as Judgement
 from .judge import judge as judge

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import re
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
@@ -16,12 +15,12 @@ from dissensus.annotations import Annotations
 from dissensus.corpus import Corpus
 from dissensus.description import Description, QuestionDescription, one_line
 from dissensus.description.describe import shares_of
-from dissensus.drawing.svg import QUIET, SOFT
-from dissensus.evaluation import ComparisonTable, Results, code_commit, intervals
+from dissensus.evaluation import ComparisonTable, Results, code_commit
 from dissensus.evaluation.best_method import comparison_tables
 from dissensus.evaluation.results import WITHOUT
 from dissensus.report.blocks import Block, Figure, Section, Table, Text
-from dissensus.report.figures import bars, columns, labelled
+from dissensus.report.figures import bars, columns
+from dissensus.report.interval_plot import intervals
 from dissensus.scales import Interval, MultiLabel, Ordinal
 
 MOST_VALUES = 30  # bars of values
@@ -85,16 +84,6 @@ def _ratings(annotations: Annotations, name: str, scale: Interval) -> Figure:
     return Figure(f"Ratings of {name}", alt, svg, ("from", "to", "answers"), rows)
 
 
-PANELS = 3  # side by side
-PAGE_COLOURS = {  # of a picture on white -> of one on a light or dark page
-    "#222222": "currentColor",
-    'fill="#6b6b6b"': f'fill="currentColor" fill-opacity="{SOFT:g}"',
-    'stroke="#6b6b6b"': f'stroke="{QUIET}"',
-    'stroke="#dddddd"': 'stroke="currentColor" stroke-opacity="0.18"',
-    'fill="#ffffff"': 'fill="var(--page, #fff)"',
-}
-
-
 def comparison(results: Results) -> Section:
     blocks: list[Block] = [
         Text(
@@ -127,12 +116,9 @@ def scores_figure(table: ComparisonTable) -> Figure:
         for row in table.rows
         for metric, cell in row.cells.items()
     ]  # fmt: skip
-    svg = re.sub(r'<rect width="\d+" height="\d+" fill="#ffffff"/>', "", intervals(table, PANELS))
-    for plain, of_page in PAGE_COLOURS.items():
-        svg = svg.replace(plain, of_page)
     from_reference = f"difference from {table.reference or 'the reference'}"
     columns = ("method", "metric", "mean", "95 % from", "to", from_reference, "p (Holm)")
-    return Figure(title, alt, labelled(svg, alt), columns, rows)
+    return Figure(title, alt, intervals(table, alt), columns, rows)
 
 
 def _table(table: ComparisonTable) -> Table:
