@@ -290,12 +290,6 @@ def test_items_without_an_answer_are_counted(run: Run, tmp_path: Path) -> None:
 # ---- a file of new items, and what stands where something is written ----
 
 
-def table(path: Path, n_items: int = 8) -> Path:
-    rows = [f"{k},{who},{'yes' if k % 2 else 'no'},so {k}" for k in range(n_items) for who in "ab"]
-    path.write_text("\n".join(["item,annotator,answer,text", *rows]) + "\n")
-    return path
-
-
 def test_a_missing_file_of_a_table_can_be_skipped(run: Run, tmp_path: Path) -> None:
     for k in range(3):
         (tmp_path / f"{k}.png").write_bytes(picture(k))
@@ -315,20 +309,3 @@ def test_a_missing_file_of_a_table_can_be_skipped(run: Run, tmp_path: Path) -> N
         "directory; is the media folder there?)",
     )
     assert run("describe", read).code == 0
-
-
-@pytest.mark.parametrize(
-    "command", [("describe", "LONG"), ("convert", "READ", "LONG"), ("compare", "--show", "LONG")]
-)
-def test_what_the_system_refuses_is_one_line(
-    run: Run, tmp_path: Path, command: tuple[str, ...]
-) -> None:
-    """As for a folder that may not be entered, which root cannot try."""
-    named = {"LONG": tmp_path / ("x" * 300), "READ": table(tmp_path / "labels.csv")}
-    ended = run(*(named.get(word, word) for word in command))
-    line = said(ended)[-1]
-    assert ended.code == 1
-    assert line.startswith(f"Error: {named['LONG']}") and line.endswith(": File name too long")
-
-
-# ---- settings out of range, and nothing to read ----

@@ -41,19 +41,8 @@ def test_the_whole_way(run: Run, crowd: Path, tmp_path: Path, name: str) -> None
     few: tuple[str, ...] = FEW if "training" in method(name)().get_params() else ()
     for setting, value in SMALL.get(name, {}).items():
         few += ("--set", f"{setting}={value}")
-    trained = run(
-        "train",
-        crowd,
-        "-o",
-        model,
-        "--method",
-        name,
-        "--encoder",
-        "features",
-        "--hold-out",
-        0.25,
-        *few,
-    )
+    own = ("-o", model, "--method", name, "--encoder", "features", "--hold-out", 0.25)
+    trained = run("train", crowd, *own, *few)
     assert (trained.code, trained.out) == (0, "")
     lines = [line for line in without_members(trained.err) if not line.startswith("penalty of")]
     assert lines[-2:] == ["training on 45 items; 15 held out", f"{model}: {name} for q"]
@@ -80,18 +69,8 @@ def test_newcomers_are_predicted_as_the_nearest(run: Run, crowd: Path, tmp_path:
     )  # fmt: skip
     contents = {"x": (seen.contents["x"], seen.content["x"])}
     Corpus.build("early", seen.items, {"q": zoe}, contents=contents).save(early)
-    arguments = (
-        "predict",
-        model,
-        crowd,
-        "-o",
-        answers,
-        "--annotators",
-        "zoe",
-        "--split",
-        "all",
-        "--overwrite",
-    )
+    who = ("--annotators", "zoe", "--split", "all", "--overwrite")
+    arguments = ("predict", model, crowd, "-o", answers, *who)
     alone = run(*arguments, "--unknown", "nearest")
     assert alone.code == 0 and "'zoe'; predicted as the mean of the annotators" in alone.err
     enrolled = run(*arguments, "--unknown", "nearest", "--enrolment", early)
