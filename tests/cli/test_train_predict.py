@@ -119,37 +119,6 @@ def test_ctrl_c_ends_in_one_line_and_keeps_what_was_trained(crowd: Path, tmp_pat
         assert sorted(path.name for path in tmp_path.iterdir()) == ["crowd", kept.name]
 
 
-def test_too_few_answers_for_a_method(run: Run, tmp_path: Path) -> None:
-    rows = ["item,annotator,label,x1,x2,x3"]
-    rows += [f"t{k},p{k % 20},{'yes' if k % 3 else 'no'},{k},{k % 5},{k % 7}" for k in range(60)]
-    path = tmp_path / "answers.csv"
-    path.write_text("\n".join(rows) + "\n")
-    common = ("train", path, "--features", "x*", *FEW, "-o")
-    said = run(*common, tmp_path / "lema", "--method", "d-lema").err
-    assert (
-        "label: 20 of 20 annotators gave 10 answers or fewer, too few for d-lema to learn how each "
-        "one answers; try --method annotator-heads or annotator-confusions, or repeated-label, "
-        "which does not use the annotator" in said
-    )
-    default = run(*common, tmp_path / "heads").err
-    assert (
-        "label: 20 of 20 annotators gave 5 answers or fewer, too few to learn how each one "
-        "answers: annotator-heads predicts each of them much like all annotators together; compare "
-        "it with repeated-label, which does not use the annotator" in default
-    )
-    embedding = ("--method", "annotator-embedding")
-    hint = "answers; try --set spread=0.5, --method annotator-heads or annotator-confusions, or"
-    without = run(*common, tmp_path / "embedding", *embedding, "--set", "spread=inf")
-    assert hint in without.err
-    base = run(*common, tmp_path / "base", "--method", "base-heads").err
-    assert "answers; try --method annotator-heads" in base  # no head that annotators share
-    prior = run(*common, tmp_path / "prior", *embedding, "--set", "spread=0.5")
-    assert "annotator-embedding predicts each of them much like all" in prior.err
-    more = tmp_path / "more.csv"  # 6 answers each
-    more.write_text(path.read_text().replace(",p1", ",p").replace(",p,", ",p1,"))  # p10 is p0
-    assert "too few" not in run("train", more, *common[2:], tmp_path / "more").err
-
-
 def test_files_of_a_model_have_the_modes_of_the_umask(tmp_path: Path) -> None:
     before = os.umask(0o022)
     try:
