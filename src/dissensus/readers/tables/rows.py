@@ -26,7 +26,7 @@ FEWEST_UNNAMED = 2  # columns, as under two rows of names
 LOOKED_AT = 200  # values of a column whose spelling is looked at
 TEXT_LENGTH = 20  # letters, on average, of a text
 MOST_ROWS = 50_000  # that a decision about a column looks at
-MANY_BYTES = 128 << 20  # of texts of a column; if there are more, codes are kept instead
+MANY_BYTES = 256 << 20  # of texts of a column; if there are more, codes are kept instead
 MISSING = frozenset(("nan", "<na>", "null"))  # a missing answer, as programs write it
 
 
