@@ -192,6 +192,9 @@ def _check_rationales(name: str, spans: Rationales, n_items: int, n_annotators: 
             f"{name}: rationales start and stop on the same axes, found shapes "
             f"{spans.start.shape} and {spans.stop.shape}"
         )
+    for what, ends in (("start", spans.start), ("stop", spans.stop)):
+        if ends.dtype.kind not in "iuf":
+            raise DataError(f"{name}: rationales {what} at {ends.dtype}, which are no numbers")
     of = (("item", spans.item, 0, n_items), ("annotator", spans.annotator, -1, n_annotators))
     for what, codes, least, n in of:
         if codes.dtype.kind not in "iu" or (codes < least).any() or (codes >= n).any():

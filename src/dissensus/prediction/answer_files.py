@@ -13,6 +13,7 @@ import pyarrow as pa
 from dissensus.annotations.annotations import middle
 from dissensus.corpus import Corpus
 from dissensus.corpus.tables import item_column, item_columns, with_columns
+from dissensus.errors import DataError
 from dissensus.files.folders import check_free_file, staged
 from dissensus.files.tabular import DIGITS, check_table, is_table, save_table
 from dissensus.prediction.prediction import Prediction
@@ -146,6 +147,8 @@ def write_tables(tables: Sequence[Any], output: Path, digits: int = DIGITS) -> N
 def joined(tables: Sequence[Any]) -> pa.Table:
     """The rows of all tables; answers of different types, such as texts and numbers, are texts."""
     tables = [table if isinstance(table, pa.Table) else pa.table(table) for table in tables]
+    if not tables:
+        raise DataError("nothing to write: there is no question")
     try:
         return pa.concat_tables(tables, promote_options="permissive")
     except pa.ArrowTypeError:
