@@ -309,7 +309,7 @@ def array_type(data: bytes, random: Random) -> bytes:
 def members(data: bytes, random: Random) -> bytes:
     """Change cells, texts, sheets and names of a workbook, or the files in another zip."""
     files = zip_files(data)
-    if files is None:
+    if not files:
         return mutated(data, random)
     name = random.choice([name for name in files for _ in range(3 if "sheet" in name else 1)])
     if name.endswith((".xml", ".rels")):

@@ -145,20 +145,32 @@ def write_tables(tables: Sequence[Any], output: Path, digits: int = DIGITS) -> N
 
 
 def joined(tables: Sequence[Any]) -> pa.Table:
-    """The rows of all tables; answers of different types, such as texts and numbers, are texts."""
+    """The rows of all tables; columns of different types, such as texts and numbers, are texts."""
     tables = [table if isinstance(table, pa.Table) else pa.table(table) for table in tables]
     if not tables:
         raise DataError("nothing to write: there is no question")
     try:
         return pa.concat_tables(tables, promote_options="permissive")
     except pa.ArrowTypeError:
-        texts = []
-        for table in tables:
-            answers = table["answer"].to_pylist()
-            cells = [",".join(each) if isinstance(each, list) else str(each) for each in answers]
-            at = table.column_names.index("answer")
-            texts.append(table.set_column(at, "answer", pa.array(cells, pa.string())))
-        return pa.concat_tables(texts, promote_options="permissive")
+        types = {(field.name, field.type) for table in tables for field in table.schema}
+        names = [name for name, _ in types]
+        several = {name for name in names if names.count(name) > 1}
+        return pa.concat_tables(
+            [_with_texts(table, several) for table in tables], promote_options="permissive"
+        )
+
+
+def _with_texts(table: pa.Table, names: set[str]) -> pa.Table:
+    """The table with these columns as texts, sets joined by commas."""
+    for at, name in enumerate(table.column_names):
+        if name in names:
+            values = table[at].to_pylist()
+            cells = [
+                ",".join(map(str, each)) if isinstance(each, list) else each for each in values
+            ]
+            cells = [None if cell is None else str(cell) for cell in cells]
+            table = table.set_column(at, name, pa.array(cells, pa.string()))
+    return table
 
 
 def _file_name(question: str) -> str:
