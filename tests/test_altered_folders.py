@@ -85,6 +85,12 @@ def test_codes_of_rationales(tmp_path: Path) -> None:
         with pytest.raises(DissensusError, match=f"rationales have {column} codes from {least} to"):
             Corpus.load(tmp_path / "out")
         alter(table, column, before)
+    for column in ("start.0", "stop.0"):
+        before = pq.read_table(table)[column]
+        alter(table, column, pa.array([0] * n_spans, pa.timestamp("us")))
+        with pytest.raises(DissensusError, match=f"rationales {column[:-2]} at datetime64"):
+            Corpus.load(tmp_path / "out")
+        alter(table, column, before)
     Corpus.load(tmp_path / "out")
 
 

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from dissensus.errors import DataError
 from dissensus.names import Names
 from dissensus.prediction import Attention, ByAnnotator, JointDensity, Prediction, Predictions
+from dissensus.prediction.answer_files import joined
 from dissensus.scales import SCALES, Interval, MultiLabel, Nominal, Ordinal, Scale
 from tests.error_texts import error_text
 
@@ -280,3 +282,14 @@ def test_marginals_and_cells_of_a_density() -> None:
     assert table.num_rows == 80 and table["mass"][6].as_py() == joint.mass[0, 1, 2]
     with pytest.raises(DataError, match="no density over 'joy'; choose from 'valence', 'arousal'"):
         joint.marginal("joy")
+
+
+def test_tables_of_questions_are_joined_whatever_their_types() -> None:
+    first = pa.table({"item": ["a"], "answer": [["x", "y"]], "team": [1]})
+    second = pa.table({"item": ["b"], "answer": [2.5], "team": ["red"]})
+    assert joined([first, second]).to_pylist() == [
+        {"item": "a", "answer": "x,y", "team": "1"},
+        {"item": "b", "answer": "2.5", "team": "red"},
+    ]
+    with pytest.raises(DataError, match="there is no question"):
+        joined([])

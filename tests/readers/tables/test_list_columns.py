@@ -110,3 +110,12 @@ def test_names_of_classes(tmp_path: Path) -> None:
         stream.write_table(lists)
     (folder / "dataset_info.json").write_text(json.dumps({"features": features}))
     assert read(tmp_path / "saved")["labels"].answers() == ["yes", "no"]
+
+
+def test_one_text_among_sets_of_annotators(tmp_path: Path) -> None:
+    times = {"created_at": "2024-01-01T00:00:00Z", "lead_time": 4.5}
+    row = {"text": "so good", "id": 7, "stars": [{"rating": 3}], **times}
+    who = ("joy", {"choices": ["joy", "fear"]})
+    rows = [row | {"annotation_id": n, "annotator": name} for n, name in enumerate(who)]
+    (tmp_path / "export.json").write_text(json.dumps(rows))
+    assert "no annotator: 'annotator' is blank" in error_text(read, tmp_path / "export.json")

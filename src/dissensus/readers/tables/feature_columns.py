@@ -97,9 +97,8 @@ def _recognised(rows: Rows) -> list[str]:
     lists = []
     for name in rows.sets & rows.columns.keys():
         values = rows.columns[name].values
-        vector = json.loads(values[0].as_py()) if len(values) else []
-        numbers_of_it = as_numbers(map(str, vector)) if len(vector) >= FEWEST else None
-        if numbers_of_it is not None and (np.array(numbers_of_it) % 1 != 0).any():
+        vector = (_vector(values[0].as_py()) if len(values) else None) or []
+        if len(vector) >= FEWEST and (np.array(vector) % 1 != 0).any():
             lists.append(name)
     return lists if len(lists) == 1 else []
 
@@ -117,10 +116,19 @@ def _matrix(rows: Rows, names: list[str]) -> np.ndarray:
     return np.stack(cells, axis=1)
 
 
+def _vector(text: str) -> list[float] | None:
+    """The numbers of a list as JSON; None of another text."""
+    try:
+        cells = json.loads(text)
+    except ValueError:
+        return None
+    return as_numbers(map(str, cells)) if isinstance(cells, list) else None
+
+
 def _lists(rows: Rows, name: str) -> np.ndarray:
     """The distinct lists in a column, (n_lists, n_numbers)."""
     texts = rows.columns[name].values.to_pylist()
-    lists = [as_numbers(map(str, json.loads(text))) for text in texts]
+    lists = [_vector(text) for text in texts]
     if None in lists or len({len(one or ()) for one in lists}) != 1:
         raise DataError(
             f"{rows.path}: {name!r} are features, but not each is a list of as many numbers"
