@@ -74,10 +74,10 @@ def test_wide_and_crowd_kit(corpus: ds.Corpus, tmp_path: Path) -> None:
 
 def test_wide_with_several_questions(corpus: ds.Corpus, tmp_path: Path) -> None:
     *_, hint = write(corpus, tmp_path / "wide.csv", "wide")
-    assert hint == "to read it back: --format wide --annotator-columns ann,bob"
+    assert hint == "to read it back: --answer 'mood_{annotator}' --answer 'rude_{annotator}'"
     header = (tmp_path / "wide.csv").read_text().splitlines()[0]
     assert header == "item,text,mood_ann,mood_bob,rude_ann,rude_bob,gold_rude,split"
-    wide = ds.read(tmp_path / "wide.csv", format="wide", annotators=["ann", "bob"])
+    wide = ds.read(tmp_path / "wide.csv", answer=["mood_{annotator}", "rude_{annotator}"])
     for question in corpus.questions:
         assert sorted(rows_of(wide, question)) == sorted(rows_of(corpus, question))
     assert wide.gold["rude"].answers() == ["1", "2"]

@@ -37,7 +37,10 @@ def write_wide(corpus: Corpus, path: Path) -> list[str]:
     save_table(pa.table(_with_gold(corpus, about)), path)
     notes = losses(corpus, stored_fields=("gold", "splits"))
     names = [name for name in corpus.annotators if "," not in name]
-    if len(names) == corpus.n_annotators <= 20:
+    if len(corpus.questions) > 1:
+        options = (f"--answer '{question}_{{annotator}}'" for question in corpus.questions)
+        notes.append(f"to read it back: {' '.join(options)}")
+    elif len(names) == corpus.n_annotators <= 20:
         notes.append(f"to read it back: --format wide --annotator-columns {','.join(names)}")
     return notes
 

@@ -477,6 +477,11 @@ def _propose_votes(rows: Rows, layout: Layout) -> Layout | None:
     return propose_votes(rows, layout) if unnamed else None
 
 
+def _ask_about_sums(rows: Rows, layout: Layout) -> None:
+    if first_named("annotator", rows) is None:
+        ask_about_sums(rows, layout)
+
+
 PROPOSERS: tuple[Callable[[Rows, Layout], Layout | None], ...] = (
     _propose_cells,  # also if columns are named
     _propose_slots,
@@ -484,5 +489,5 @@ PROPOSERS: tuple[Callable[[Rows, Layout], Layout | None], ...] = (
     _propose_votes,
     propose_annotators,
     _propose_single,
-    ask_about_sums,
+    _ask_about_sums,
 )

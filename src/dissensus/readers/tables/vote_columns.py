@@ -19,7 +19,6 @@ from dissensus.readers.tables.column_names import (
     WORDS,
     answer_named,
     families,
-    first_named,
     plain,
     words_of,
 )
@@ -186,10 +185,9 @@ def ask_about_sums(rows: Rows, layout: Layout) -> None:
     numbers = numbers_of(rows, layout)
     whole = {name: one for name, one in numbers.items() if (one % 1 == 0).all()}
     many = len(whole) > MOST_COUNTS or rows.n_rows < FEW_ROWS
-    if not many and first_named("annotator", rows) is None:
-        name, counts = _summed(whole, named=False)
-        if counts:
-            raise _unclear(rows, f"{name!r} is the sum of", counts)
+    name, counts = ("", []) if many else _summed(whole, named=False)
+    if counts:
+        raise _unclear(rows, f"{name!r} is the sum of", counts)
 
 
 def _unclear(rows: Rows, what: str, counts: Sequence[str]) -> UnclearError:
