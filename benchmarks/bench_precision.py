@@ -4,6 +4,7 @@ predict."""
 import statistics
 import time
 import warnings
+from typing import Any
 
 import numpy as np
 import torch
@@ -28,8 +29,8 @@ def encoder(kind: str) -> TextEncoder:
     elif kind != "float32":
         by_channel = torch.ao.quantization.per_channel_dynamic_qconfig
         layers = {torch.nn.Linear: by_channel} if "channel" in kind else {torch.nn.Linear}
-        quantised = torch.ao.quantization.quantize_dynamic(changed.network.model, layers)
-        changed.network.model = quantised
+        quantize: Any = torch.ao.quantization.quantize_dynamic
+        changed.network.model = quantize(changed.network.model, layers)
     return changed
 
 

@@ -45,9 +45,10 @@ def arrays(out: Path, name: str, method: str, fold: int) -> dict[str, np.ndarray
         (question,) = test.questions
         fitted = build(method).fit(train)
         every = fitted.predict(test, unknown="mean", consensus="all")[question]
-        of_fold = {"every": every.distribution}
+        of_fold: dict[str, Any] = {"every": every.distribution}
         if method == MEMBERS[0]:
             pairs = fitted.predict(test, annotators="all")[question].by_annotator
+            assert pairs is not None and pairs.distribution is not None
             known = len(np.unique(pairs.annotator))
             each = pairs.distribution.reshape(test.n_items, known, -1)
             names = [pairs.annotators[code] for code in pairs.annotator[:known]]
@@ -78,7 +79,8 @@ def weighted(train: Any, pairs: np.ndarray, names: list[str]) -> np.ndarray:
 def accuracies(out: Path, name: str) -> dict[str, float]:
     """The accuracy against gold labels of each way to weight."""
     generator = np.random.default_rng(0)
-    gold, answers, scores = [], [], {}  # right by weights and item, of each fold
+    gold, answers = [], []  # right by weights and item, of each fold
+    scores: dict[str, Any] = {}
     for fold in range(FOLDS):
         train, test = folds_of(name, None)[fold]
         (question,) = test.questions

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import yaml
+import yaml  # type: ignore[import-untyped]
 from sklearn.linear_model import LogisticRegression
 
 import dissensus as ds
